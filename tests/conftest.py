@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures for all tests: optional reference data and free ROS domains.
+
+The reference data (world files of the C++ simulator, recordings of its runs, expected
+values) is not part of this repository. It is looked for in `../shared` beside the checkout or
+in the folder that `MVSIM_SHARED` names; tests that need it skip where it is absent.
+"""
+
+import fcntl
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+DOMAINS = range(10, 100)
+"""Domain ids to choose from: not the user's likely ones, and below the ephemeral UDP ports."""
+
+
+def _shared(name: str) -> Path:
+    base = Path(os.environ.get("MVSIM_SHARED") or ROOT.parent / "shared")
+    folder = base / name
+    if not folder.is_dir():
+        pytest.skip(f"no reference data: {folder} does not exist (set MVSIM_SHARED)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def mvsim_worlds() -> Path:
+    """World files of the C++ simulator."""
+    return _shared("mvsim_worlds")
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """Recorded runs of the C++ simulator."""
+    return _shared("reference")
+
+
+@pytest.fixture(scope="session")
+def cases() -> Path:
+    """Inputs and expected values of the acceptance cases."""
+    return _shared("cases")
+
+
+class DomainPool:
+    """Hands out ROS domain ids that no other test process uses at the same time.
+
+    An id is held by a lock on a file in the temporary folder, which the kernel drops when the
+    process ends, so parallel test workers and parallel checkouts never meet.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, IO[str]] = {}
+
+    def take(self) -> int:
+        """Returns a free domain id and holds it until `give_back`."""
+        first = os.getpid() % len(DOMAINS)
+        for domain in (*DOMAINS[first:], *DOMAINS[:first]):
+            if domain not in self._held and self._lock(domain):
+                return domain
+        raise RuntimeError(f"all ROS domains from {DOMAINS[0]} to {DOMAINS[-1]} are in use")
+
+    def give_back(self, domain: int) -> None:
+        """Frees a domain id that `take` returned."""
+        self._held.pop(domain).close()
+
+    def close(self) -> None:
+        """Frees all that are still held."""
+        for domain in list(self._held):
+            self.give_back(domain)
+
+    def _lock(self, domain: int) -> bool:
+        path = Path(tempfile.gettempdir()) / f"mvsim_test_domain_{domain}.lock"
+        with ExitStack() as stack:
+            file = stack.enter_context(path.open("w"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+            if not _silent(domain):
+                return False
+            stack.pop_all()
+        self._held[domain] = file
+        return True
+
+
+def _silent(domain: int) -> bool:
+    """Tells whether no DDS participant of this machine listens in a domain."""
+    first_unicast_port = 7410 + 250 * domain  # DDSI-RTPS 9.6.1.1: PB + DG * domain + d1
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("", first_unicast_port))
+        except OSError:
+            return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def domain_pool() -> Iterator[DomainPool]:
+    """Free ROS domains for fixtures of any scope: `domain = domain_pool.take()`."""
+    pool = DomainPool()
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def ros_domain_id(domain_pool: DomainPool, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A free ROS domain, also set as `ROS_DOMAIN_ID` for this test and its child processes."""
+    domain = domain_pool.take()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    yield domain
+    domain_pool.give_back(domain)
