@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The exceptions that the suite raises on purpose, and the `Problem` they are made of.
+
+Everything that a user can cause is a `MvsimError`; any other exception is a bug.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong, or doubtful, in one place of a world file.
+
+    `file` is the path as it was opened ("" when unknown), `line` counts from 1 (0 when
+    unknown), `element` is the tag name without brackets ("" when there is none) and
+    `included_from` lists the places, innermost first, through which the file was included.
+    """
+
+    file: str
+    line: int
+    element: str
+    message: str
+    severity: Severity = "error"
+    included_from: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return `world.xml:12: <wheel>: mass must be > 0 [kg], got '-1'`."""
+        parts = []
+        if self.file:
+            name = Path(self.file).name or self.file
+            parts.append(f"{name}:{self.line}" if self.line else name)
+        if self.element:
+            parts.append(f"<{self.element}>")
+        parts.append(self.message)
+        text = ": ".join(parts)
+        for place in self.included_from:
+            text += f"\n    included from {place}"
+        return text
+
+
+class MvsimError(Exception):
+    """Base of all errors that a wrong input, not a wrong program, causes."""
+
+
+class WorldFileError(MvsimError):
+    """A world file cannot be used; `problems` holds every reason that was found."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type[WorldFileError], tuple[tuple[Problem, ...]]]:
+        """Pickle by the problems, so that it crosses process borders intact."""
+        return type(self), (self.problems,)
+
+
+class BuildError(MvsimError):
+    """A valid description cannot be turned into a running world."""
+
+
+class UnknownName(MvsimError, KeyError):
+    """A name was asked for that does not exist; the message lists close ones."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = ()) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(kind, name, self.known)
+
+    def __str__(self) -> str:
+        """Return `unknown vehicle 'r2'. Did you mean 'r1'? Known: r1`."""
+        text = f"unknown {self.kind} {self.name!r}"
+        return text + suggestion(self.name, self.known, listed=True)
+
+
+class StepError(MvsimError):
+    """A step produced a number that is not finite; names vehicle, tick, field and value."""
+
+
+def suggestion(name: str, known: Iterable[str], *, listed: bool = False) -> str:
+    """Return `. Did you mean 'diameter'?` for the nearest known name, or "".
+
+    With `listed`, all known names (at most twenty) follow.
+    """
+    names = sorted(set(known))
+    text = ""
+    near = nearest(name, names)
+    if near is not None:
+        text = f". Did you mean {near!r}?"
+    if listed and names:
+        more = f", ... ({len(names)} in all)" if len(names) > 20 else ""
+        text += f"{'' if text else '.'} Known: {', '.join(names[:20])}{more}"
+    return text
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name most like `name`, ignoring case and separators, or None."""
+    by_key = {_key(candidate): candidate for candidate in known}
+    found = difflib.get_close_matches(_key(name), list(by_key), n=1, cutoff=0.65)
+    return by_key[found[0]] if found else None
+
+
+def _key(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
