@@ -55,6 +55,7 @@ class WorldFileError(MvsimError):
     """A world file cannot be used; `problems` holds every reason that was found."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
+        """Hold the problems; the text of the error is one line or more for each."""
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
@@ -67,10 +68,11 @@ class BuildError(MvsimError):
     """A valid description cannot be turned into a running world."""
 
 
-class UnknownName(MvsimError, KeyError):
+class UnknownName(MvsimError, KeyError):  # noqa: N818 (reads better where it is raised)
     """A name was asked for that does not exist; the message lists close ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str] = ()) -> None:
+        """Name the kind of thing, the name that was asked for and the names that exist."""
         self.kind = kind
         self.name = name
         self.known = tuple(known)
@@ -80,6 +82,10 @@ class UnknownName(MvsimError, KeyError):
         """Return `unknown vehicle 'r2'. Did you mean 'r1'? Known: r1`."""
         text = f"unknown {self.kind} {self.name!r}"
         return text + suggestion(self.name, self.known, listed=True)
+
+
+class CommandError(MvsimError):
+    """A command cannot be followed: its kind does not fit the controller, or it is not finite."""
 
 
 class StepError(MvsimError):

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a world file says, as frozen dataclasses in SI units and radians, with REP-103 axes.
+
+Nothing here reads files or simulates. A spec made in Python is as good as one from a file;
+`violations(spec)` lists the rules that it breaks.
+"""
+
+from mvsim_core.specs.actor import ActorSpec, PathSpec, WaypointSpec
+from mvsim_core.specs.block import BlockSpec, JointSpec, WallsSpec
+from mvsim_core.specs.controller import (
+    AckermannRawSpec,
+    ControllerSpec,
+    DrivetrainRawSpec,
+    FrontSteerPidSpec,
+    PidSpec,
+    RawSpec,
+    TwistFrontSteerPidSpec,
+    TwistIdealSpec,
+    TwistPidSpec,
+)
+from mvsim_core.specs.converters import Color, Keyframe, Matrix, Point2, Point3
+from mvsim_core.specs.dynamics import (
+    DYNAMICS,
+    AckermannSpec,
+    ChassisSpec,
+    DifferentialGearsSpec,
+    DifferentialSpec,
+    DrivetrainSpec,
+    DynamicsSpec,
+    Polygon,
+)
+from mvsim_core.specs.element import (
+    ELEMENTS,
+    ElevationMapSpec,
+    GroundGridSpec,
+    HorizontalPlaneSpec,
+    OccupancyGridSpec,
+    OpeningSpec,
+    PointcloudSpec,
+    PropertyRegionSpec,
+    SkyboxSpec,
+    VerticalPlaneSpec,
+)
+from mvsim_core.specs.friction import (
+    FRICTIONS,
+    DefaultFrictionSpec,
+    EllipseSpec,
+    FrictionSpec,
+    WardIagnemmaSpec,
+)
+from mvsim_core.specs.params import NOWHERE, Spec, Variants, Where, violations
+from mvsim_core.specs.sensor import (
+    SENSORS,
+    CameraSpec,
+    GnssSpec,
+    ImuSpec,
+    LaserSpec,
+    Lidar3dSpec,
+    RgbdCameraSpec,
+    SensorSpec,
+)
+from mvsim_core.specs.simulable import AnimationSpec, PublishSpec, SimulableSpec
+from mvsim_core.specs.vehicle import OdometrySpec, VehicleSpec
+from mvsim_core.specs.visual import GeometrySpec, VisualSpec
+from mvsim_core.specs.wheel import WheelSpec
+from mvsim_core.specs.world import (
+    GeoreferenceSpec,
+    GuiSpec,
+    LightsSpec,
+    MarkerSpec,
+    WorldSpec,
+)
+
+__all__ = [
+    "DYNAMICS",
+    "ELEMENTS",
+    "FRICTIONS",
+    "NOWHERE",
+    "SENSORS",
+    "AckermannRawSpec",
+    "AckermannSpec",
+    "ActorSpec",
+    "AnimationSpec",
+    "BlockSpec",
+    "CameraSpec",
+    "ChassisSpec",
+    "Color",
+    "ControllerSpec",
+    "DefaultFrictionSpec",
+    "DifferentialGearsSpec",
+    "DifferentialSpec",
+    "DrivetrainRawSpec",
+    "DrivetrainSpec",
+    "DynamicsSpec",
+    "ElevationMapSpec",
+    "EllipseSpec",
+    "FrictionSpec",
+    "FrontSteerPidSpec",
+    "GeometrySpec",
+    "GeoreferenceSpec",
+    "GnssSpec",
+    "GroundGridSpec",
+    "GuiSpec",
+    "HorizontalPlaneSpec",
+    "ImuSpec",
+    "JointSpec",
+    "Keyframe",
+    "LaserSpec",
+    "Lidar3dSpec",
+    "LightsSpec",
+    "MarkerSpec",
+    "Matrix",
+    "OccupancyGridSpec",
+    "OdometrySpec",
+    "OpeningSpec",
+    "PathSpec",
+    "PidSpec",
+    "Point2",
+    "Point3",
+    "PointcloudSpec",
+    "Polygon",
+    "PropertyRegionSpec",
+    "PublishSpec",
+    "RawSpec",
+    "RgbdCameraSpec",
+    "SensorSpec",
+    "SimulableSpec",
+    "SkyboxSpec",
+    "Spec",
+    "TwistFrontSteerPidSpec",
+    "TwistIdealSpec",
+    "TwistPidSpec",
+    "Variants",
+    "VehicleSpec",
+    "VerticalPlaneSpec",
+    "VisualSpec",
+    "WallsSpec",
+    "WardIagnemmaSpec",
+    "WaypointSpec",
+    "WheelSpec",
+    "Where",
+    "WorldSpec",
+    "violations",
+]

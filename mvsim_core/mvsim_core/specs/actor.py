@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""Actors: people who walk along paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mvsim_core.geometry import Pose
+from mvsim_core.specs.converters import POSE2D
+from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, one_of, param, section
+from mvsim_core.specs.simulable import SimulableSpec
+from mvsim_core.specs.visual import VisualSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaypointSpec(Spec):
+    """A stop on a path: a pose in the world frame, a pause [s], a way of getting there."""
+
+    pose: Pose = param(Pose(), form="text", conv=POSE2D, unit="m, rad", required=True)
+    pause: float = param(0.0, unit="s", check=NOT_NEGATIVE, attribute=True)
+    animation: str = param("walk", check=one_of("walk", "run", "idle"), attribute=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathSpec(Spec):
+    """Waypoints in order; with `loop` the first follows the last."""
+
+    type: str = param("", attribute=True, help="accepted, without effect")
+    loop: bool = param(True, attribute=True)
+    waypoints: tuple[WaypointSpec, ...] = section((), "waypoint", WaypointSpec, many=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActorSpec(SimulableSpec):
+    """A person as a vertical cylinder, with a mesh and the names of its animation clips."""
+
+    name: str = param("", attribute=True, help="absent: actor001, actor002, ...")
+    class_name: str = param("", xml="class", attribute=True)
+    walking_speed: float = param(1.4, unit="m/s", check=POSITIVE)
+    running_speed: float = param(3.5, unit="m/s", check=POSITIVE)
+    height: float = param(1.75, unit="m", check=POSITIVE)
+    collision_radius: float = param(0.3, unit="m", check=POSITIVE)
+    collision_height: float = param(1.7, unit="m", check=POSITIVE)
+    animation_idle: str = param("idle")
+    animation_walk: str = param("walk")
+    animation_run: str = param("run")
+    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+    path: PathSpec | None = section(None, "path", PathSpec)

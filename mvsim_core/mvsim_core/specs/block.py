@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""Blocks (obstacles, fixed or movable), walls drawn as point pairs, joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from mvsim_core.specs.converters import DEGREES, MATRIX, NUMBER, POINT2, URI, Color, Matrix, Point2
+from mvsim_core.specs.dynamics import Polygon
+from mvsim_core.specs.params import (
+    NOT_EMPTY,
+    NOT_NEGATIVE,
+    POLYGON,
+    POSITIVE,
+    Check,
+    Spec,
+    one_of,
+    param,
+    section,
+)
+from mvsim_core.specs.simulable import SimulableSpec
+from mvsim_core.specs.visual import GeometrySpec, VisualSpec
+
+_UNIT_SQUARE: Polygon = ((-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5))
+_IDENTITY: Matrix = (
+    (1.0, 0.0, 0.0, 0.0),
+    (0.0, 1.0, 0.0, 0.0),
+    (0.0, 0.0, 1.0, 0.0),
+    (0.0, 0.0, 0.0, 1.0),
+)
+_FOUR_BY_FOUR = Check("must be 4 x 4", lambda m: len(m) == 4 and len(m[0]) == 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSpec(SimulableSpec):
+    """A rigid prism. `intangible` ones collide with nothing but still are ground and seen.
+
+    `zmin`, `zmax` [m] are None only with `shape_from_visual`, `shape` is None then too.
+    """
+
+    name: str = param("", attribute=True, help="absent: block001, block002, ...")
+    class_name: str = param("", xml="class", attribute=True)
+    mass: float = param(30.0, unit="kg", check=POSITIVE)
+    static: bool = param(False)
+    intangible: bool = param(False)
+    ground_friction: float = param(0.5, check=NOT_NEGATIVE)
+    lateral_friction: float = param(0.5, check=NOT_NEGATIVE, help="of its sides, in contacts")
+    restitution: float = param(0.01, check=NOT_NEGATIVE)
+    linear_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
+    angular_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
+    zmin: float | None = param(None, conv=NUMBER, unit="m")
+    zmax: float | None = param(None, conv=NUMBER, unit="m")
+    color: Color = param(Color(0.0, 0.0, 1.0))
+    visual_scale: float | None = param(
+        None,
+        conv=NUMBER,
+        check=Check("must be > 0", lambda v: v is None or v > 0),
+        help="replaces the model_scale of all its visuals",
+    )
+    shape: Polygon | None = param(
+        _UNIT_SQUARE, conv=POINT2, form="items", item="pt", unit="m", check=POLYGON
+    )
+    geometry: GeometrySpec | None = section(None, "geometry", GeometrySpec)
+    shape_from_visual: bool = param(False, form="flag")
+    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the height range and the shape's source."""
+        if self.zmin is not None and self.zmax is not None and self.zmin >= self.zmax:
+            yield f"zmin ({self.zmin:g} m) must be below zmax ({self.zmax:g} m)"
+        if self.shape_from_visual and self.geometry is None and not self.visuals:
+            yield "shape_from_visual needs a <visual> or a <geometry>"
+
+    def finished(self) -> BlockSpec:
+        """Return self with the default heights, or without a shape if a mesh gives it."""
+        if self.shape_from_visual:
+            return replace(self, shape=None)
+        if self.zmin is None or self.zmax is None:
+            return replace(self, zmin=0.0, zmax=1.0)
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WallsSpec(Spec):
+    """Straight walls between pairs of points, or along the lines of a model."""
+
+    shape: tuple[Point2, ...] = param(
+        (), conv=POINT2, form="items", item="pt", unit="m", help="ends of the walls, in pairs"
+    )
+    model_uri: str = param("", conv=URI, help="mesh whose edges are the walls")
+    transformation: Matrix = param(
+        _IDENTITY, conv=MATRIX, check=_FOUR_BY_FOUR, help="of the ends, homogeneous"
+    )
+    thickness: float = param(0.1, xml="wallThickness", unit="m", check=POSITIVE)
+    height: float = param(2.0, xml="wallHeight", unit="m", check=POSITIVE)
+    color: Color = param(Color.hex("#323232"))
+    scale: float = param(1.0, check=POSITIVE)
+
+    @property
+    def segments(self) -> tuple[tuple[Point2, Point2], ...]:
+        """The walls' ends before `transformation` [m]."""
+        return tuple(pairwise(self.shape))[::2]
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the points."""
+        if not self.shape and not self.model_uri:
+            yield "walls need a <shape> or a <model_uri>"
+        if len(self.shape) % 2:
+            yield f"the points of walls come in pairs, got {len(self.shape)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointSpec(Spec):
+    """A joint of two bodies at anchors in their own frames [m]."""
+
+    type: str = param(
+        "", attribute=True, required=True, check=one_of("distance", "revolute", "rope", "pin")
+    )
+    body_a: str = param("", attribute=True, required=True, check=NOT_EMPTY)
+    body_b: str = param("", attribute=True, required=True, check=NOT_EMPTY)
+    anchor_a: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
+    anchor_b: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
+    max_length: float = param(5.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    min_length: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    stiffness: float = param(0.0, unit="N/m", check=NOT_NEGATIVE, attribute=True)
+    damping: float = param(0.0, unit="N s/m", check=NOT_NEGATIVE, attribute=True)
+    enable_limit: bool = param(False, attribute=True)
+    lower_angle: float = param(
+        0.0, xml="lower_angle_deg", conv=DEGREES, unit="rad", attribute=True
+    )
+    upper_angle: float = param(
+        0.0, xml="upper_angle_deg", conv=DEGREES, unit="rad", attribute=True
+    )
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the limits and the bodies."""
+        if self.min_length > self.max_length:
+            yield "min_length must not exceed max_length"
+        if self.lower_angle > self.upper_angle:
+            yield "lower_angle_deg must not exceed upper_angle_deg"
+        if self.body_a and self.body_a == self.body_b:
+            yield f"body_a and body_b are both {self.body_a!r}"
+
+    def finished(self) -> JointSpec:
+        """Return self with the type's own name instead of a synonym."""
+        names = {"rope": "distance", "pin": "revolute"}
+        return replace(self, type=names.get(self.type, self.type))

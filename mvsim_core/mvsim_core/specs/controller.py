@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Motor controllers: from commands to wheel torques and steering.
+
+Torques are in N m, positive = forward, whatever sign the file format uses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mvsim_core.specs.converters import DEGREES, NUMBER, REVERSED
+from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Check, Spec, Variants, in_range, param
+
+_NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerSpec(Spec):
+    """Base of all controllers; `kind` is the class name of the file format."""
+
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawSpec(ControllerSpec):
+    """No controller: wheel torques as commanded, zero at the start."""
+
+    kind: str = "raw"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AckermannRawSpec(RawSpec):
+    """Torques on the front wheels and a steering angle, as commanded, from these values on."""
+
+    fl_torque: float = param(0.0, conv=REVERSED, unit="N m")
+    fr_torque: float = param(0.0, conv=REVERSED, unit="N m")
+    steer_ang: float = param(0.0, xml="steer_ang_deg", conv=DEGREES, unit="rad")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrivetrainRawSpec(RawSpec):
+    """Engine torque and steering angle, as commanded, from these values on."""
+
+    torque: float = param(0.0, conv=REVERSED, unit="N m")
+    steer_ang: float = param(0.0, xml="steer_ang_deg", conv=DEGREES, unit="rad")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwistIdealSpec(ControllerSpec):
+    """The vehicle follows the commanded twist exactly, without wheel dynamics."""
+
+    kind: str = "twist_ideal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PidSpec(ControllerSpec):
+    """A PID on speed: N m per m/s; `max_torque` 0 means unlimited, `i_max` None no clamp."""
+
+    kp: float = param(10.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE)
+    ki: float = param(0.0, xml="KI", unit="N m/m", check=NOT_NEGATIVE)
+    kd: float = param(0.0, xml="KD", unit="N m s^2/m", check=NOT_NEGATIVE)
+    i_max: float | None = param(
+        None,
+        xml="I_MAX",
+        conv=NUMBER,
+        unit="N m",
+        check=_NONE_OR_NOT_NEGATIVE,
+        help="limit of the integral's torque; absent: none",
+    )
+    max_torque: float = param(100.0, unit="N m", check=NOT_NEGATIVE, help="0: unlimited")
+    v: float = param(0.0, xml="V", unit="m/s", help="initial set point")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwistPidSpec(PidSpec):
+    """A PID on each driven wheel's speed, from a twist."""
+
+    kind: str = "twist_pid"
+    w: float = param(0.0, xml="W", conv=DEGREES, unit="rad/s", help="initial set point")
+    n: float = param(
+        0.0, xml="N", unit="1/s", check=NOT_NEGATIVE, help="pole of the derivative; 0: no filter"
+    )
+    enable_antiwindup: bool = param(False)
+    enable_feedforward: bool = param(False, help="add the torque that the slope needs")
+    feedforward_gain: float = param(1.0)
+    enable_reference_filter: bool = param(False, help="low-pass on the set point")
+    reference_filter_tau: float = param(0.1, unit="s", check=POSITIVE)
+    reference_filter_order: int = param(1, check=in_range(1, 10))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwistFrontSteerPidSpec(TwistPidSpec):
+    """Steering by Ackermann geometry from a twist, torque by a PID on each driven wheel."""
+
+    kind: str = "twist_front_steer_pid"
+    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE)
+    zero_threshold: float = param(0.001, unit="m/s", check=NOT_NEGATIVE)
+    stop_threshold: float = param(0.05, unit="m/s", check=NOT_NEGATIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontSteerPidSpec(PidSpec):
+    """A commanded steering angle and speed, torque by a PID."""
+
+    kind: str = "front_steer_pid"
+    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE)
+    steer_ang: float = param(
+        0.0, xml="STEER_ANG", conv=DEGREES, unit="rad", help="initial set point"
+    )
+
+
+DIFFERENTIAL_CONTROLLERS = Variants(
+    "controller class",
+    {"raw": RawSpec(), "twist_pid": TwistPidSpec(), "twist_ideal": TwistIdealSpec()},
+    base=ControllerSpec,
+)
+ACKERMANN_CONTROLLERS = Variants(
+    "controller class",
+    {
+        "raw": AckermannRawSpec(),
+        "twist_front_steer_pid": TwistFrontSteerPidSpec(),
+        "front_steer_pid": FrontSteerPidSpec(),
+        "twist_ideal": TwistIdealSpec(),
+    },
+    base=ControllerSpec,
+    aliases={"front_steer": "front_steer_pid"},
+)
+DRIVETRAIN_CONTROLLERS = Variants(
+    "controller class",
+    {
+        "raw": DrivetrainRawSpec(),
+        "twist_front_steer_pid": TwistFrontSteerPidSpec(max_torque=400.0),
+        "front_steer_pid": FrontSteerPidSpec(),
+        "twist_ideal": TwistIdealSpec(),
+    },
+    base=ControllerSpec,
+)

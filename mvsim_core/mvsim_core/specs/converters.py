@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Text of a world file to values of a spec (SI, radians) and back.
+
+A `Converter` knows one notation. It knows nothing of names, files or lines: a text that does
+not fit raises ValueError with the rule alone ("must be a number"); the reader adds the rest.
+Values are as finite and as plain as they look: NaN and infinities are refused here, once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from mvsim_core.geometry import Pose, Twist
+
+T = TypeVar("T")
+
+Point2 = tuple[float, float]
+Point3 = tuple[float, float, float]
+Matrix = tuple[tuple[float, ...], ...]
+
+
+class Color(NamedTuple):
+    """Red, green, blue, opacity, each 0 to 1."""
+
+    r: float
+    g: float
+    b: float
+    a: float = 1.0
+
+    @classmethod
+    def hex(cls, text: str) -> Color:
+        """Return the colour of `#RRGGBB` or `#RRGGBBAA`."""
+        digits = text.strip().removeprefix("#")
+        return cls(*(int(digits[i : i + 2], 16) / 255 for i in range(0, len(digits), 2)))
+
+
+class Keyframe(NamedTuple):
+    """One pose of an animation: time [s] from its start, offset from the initial pose."""
+
+    time: float
+    pose: Pose
+
+
+@dataclass(frozen=True, slots=True)
+class Converter(Generic[T]):
+    """One notation: `kind` names it for people, `unit` is the unit inside the file.
+
+    `path` marks texts that name a "file" or a "uri" and are resolved by the reader;
+    `notice` returns a remark on a text that is accepted but easily misread, or "".
+    """
+
+    kind: str
+    read: Callable[[str], T]
+    write: Callable[[T], str]
+    unit: str = ""
+    path: Literal["", "file", "uri"] = ""
+    notice: Callable[[str], str] | None = None
+
+
+_SIGNS = re.compile(r"^((?:[+-]\s*)+)(?=[\d.])")
+_SEPARATORS = re.compile(r"[\s,;]+")
+_WORD = re.compile(r"[^\s,;]+")
+
+
+def number(text: str) -> float:
+    """Return the finite float that `text` spells; `--3` is 3, as in `-$f{...}`."""
+    text = text.strip()
+    signs = _SIGNS.match(text)
+    if signs and len(signs.group(1)) > 1:
+        minus = signs.group(1).count("-") % 2
+        text = ("-" if minus else "") + text[signs.end() :]
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("must be a number") from None
+    if not math.isfinite(value) or "_" in text:
+        raise ValueError("must be a finite number")
+    return value
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Return the floats of a list separated by blanks, commas or semicolons."""
+    words = [word for word in _SEPARATORS.split(text.strip()) if word]
+    return tuple(number(word) for word in words)
+
+
+def show(value: float) -> str:
+    """Return the shortest text that reads back as `value`; whole numbers have no point."""
+    if value == int(value) and abs(value) < 1e16:
+        return str(int(value))
+    return repr(float(value))
+
+
+def _show_all(values: tuple[float, ...]) -> str:
+    return " ".join(show(value) for value in values)
+
+
+def _integer(text: str) -> int:
+    text = text.strip()
+    if re.fullmatch(r"[+-]?0[xX][0-9a-fA-F]+", text):
+        return int(text, 16)
+    value = number(text)
+    if abs(value) > 2**53:
+        raise ValueError("must be a whole number below 2^53")
+    return int(value)  # decimals are cut, as users' `(1/rate)/55e-6` ray counts need
+
+
+def _boolean(text: str) -> bool:
+    word = text.strip().lower()
+    if word in ("true", "1", "yes", "on"):
+        return True
+    if word in ("false", "0", "no", "off"):
+        return False
+    raise ValueError("must be true or false")
+
+
+def _color(text: str) -> Color:
+    if not re.fullmatch(r"#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})", text.strip()):
+        raise ValueError("must be a colour like #RRGGBB or #RRGGBBAA")
+    return Color.hex(text)
+
+
+def _write_color(color: Color) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in color)
+
+
+def _listed(rule: str, *sizes: int) -> Callable[[str], tuple[float, ...]]:
+    """Return a reader of number lists of the given sizes; all failures say `rule`."""
+
+    def read(text: str) -> tuple[float, ...]:
+        try:
+            values = numbers(text)
+        except ValueError:
+            raise ValueError(rule) from None
+        if len(values) not in sizes:
+            raise ValueError(rule)
+        return values
+
+    return read
+
+
+def _pose2d(values: tuple[float, ...]) -> Pose:
+    x, y, yaw = values
+    return Pose(x, y, yaw=math.radians(yaw))
+
+
+def _pose3d(values: tuple[float, ...]) -> Pose:
+    x, y, z, yaw, pitch, roll = values
+    return Pose(x, y, z, math.radians(roll), math.radians(pitch), math.radians(yaw))
+
+
+def _pose_any(values: tuple[float, ...]) -> Pose:
+    return _pose2d(values) if len(values) == 3 else _pose3d(values)
+
+
+def _write_pose3d(pose: Pose) -> str:
+    angles = (pose.yaw, pose.pitch, pose.roll)
+    return _show_all((pose.x, pose.y, pose.z, *(math.degrees(angle) for angle in angles)))
+
+
+def _order_notice(text: str) -> str:
+    if len(_SEPARATORS.split(text.strip())) != 6:
+        return ""
+    return "six numbers are read as 'x y z yaw pitch roll', angles in degrees"
+
+
+def _wheel_position(values: tuple[float, ...]) -> tuple[float, ...]:
+    return (values[0], values[1], math.radians(values[2]) if len(values) == 3 else 0.0)
+
+
+def _twist(values: tuple[float, ...]) -> Twist:
+    vx, vy, wz = values
+    return Twist(vx, vy, math.radians(wz))
+
+
+def _point3(values: tuple[float, ...]) -> Point3:
+    return (values[0], values[1], values[2] if len(values) == 3 else 0.0)
+
+
+def _points3(text: str) -> tuple[Point3, ...]:
+    rule = "must be lines of 'x y z'"
+    values = _listed(rule, len(_WORD.findall(text)))(text)
+    if len(values) % 3:
+        raise ValueError(rule)
+    return tuple(zip(values[::3], values[1::3], values[2::3], strict=True))
+
+
+def _matrix(text: str) -> Matrix:
+    rule = "must be a matrix like [a b; c d] with rows of equal length"
+    body = text.strip()
+    if body.startswith("[") and body.endswith("]"):
+        body = body[1:-1]
+    try:
+        rows = tuple(numbers(row) for row in re.split(r"[;\n]", body) if row.strip())
+    except ValueError:
+        raise ValueError(rule) from None
+    if not rows or len({len(row) for row in rows}) != 1:
+        raise ValueError(rule)
+    return rows
+
+
+def _write_matrix(rows: Matrix) -> str:
+    return "[" + "; ".join(_show_all(row) for row in rows) + "]"
+
+
+def _read_rate(text: str) -> float:
+    rate = number(text)
+    if rate <= 0:
+        raise ValueError("must be > 0")
+    return 1.0 / rate
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in re.split(r"[\s,]+", text.strip()) if word)
+
+
+def _keyframe(sizes: int, pose: Callable[[tuple[float, ...]], Pose], rule: str) -> Any:
+    read = _listed(rule, sizes)
+
+    def convert(text: str) -> Keyframe:
+        time, *rest = read(text)
+        return Keyframe(time, pose(tuple(rest)))
+
+    return convert
+
+
+def _write_keyframe(frame: Keyframe) -> str:
+    return f"{show(frame.time)} {_write_pose3d(frame.pose)}"
+
+
+def _then(
+    read: Callable[[str], tuple[float, ...]], convert: Callable[[tuple[float, ...]], T]
+) -> Callable[[str], T]:
+    return lambda text: convert(read(text))
+
+
+_RULE_2D = "must be 'x y yaw', yaw in degrees"
+_RULE_3D = "must be 'x y z yaw pitch roll', angles in degrees"
+_RULE_ANY = "must be 'x y yaw' or 'x y z yaw pitch roll', angles in degrees"
+
+TEXT: Converter[str] = Converter("text", str.strip, str)
+FILE: Converter[str] = replace(TEXT, kind="path of a local file", path="file")
+URI: Converter[str] = replace(TEXT, kind="path or URI", path="uri")
+WORDS: Converter[tuple[str, ...]] = Converter("words", _words, " ".join)
+NUMBER: Converter[float] = Converter("number", number, show)
+INTEGER: Converter[int] = Converter("whole number", _integer, str)
+BOOLEAN: Converter[bool] = Converter("true or false", _boolean, lambda v: str(v).lower())
+COLOR: Converter[Color] = Converter("#RRGGBB[AA]", _color, _write_color)
+DEGREES: Converter[float] = Converter(
+    "number", lambda text: math.radians(number(text)), lambda v: show(math.degrees(v)), "deg"
+)
+# Raw torques: the file format counts forward as negative, specs as positive.
+REVERSED: Converter[float] = Converter(
+    "number, negative = forward", lambda text: 0.0 - number(text), lambda v: show(0.0 - v)
+)
+RATE: Converter[float] = Converter("number", _read_rate, lambda v: show(1.0 / v), "Hz")
+NUMBERS: Converter[tuple[float, ...]] = Converter("numbers", numbers, _show_all)
+ANGLES: Converter[tuple[float, ...]] = Converter(
+    "numbers",
+    lambda text: tuple(math.radians(value) for value in numbers(text)),
+    lambda values: _show_all(tuple(math.degrees(value) for value in values)),
+    "deg",
+)
+MATRIX: Converter[Matrix] = Converter("matrix [a b; c d]", _matrix, _write_matrix)
+POINT2: Converter[tuple[float, ...]] = Converter("x y", _listed("must be 'x y'", 2), _show_all)
+POINT3: Converter[Point3] = Converter(
+    "x y [z]", _then(_listed("must be 'x y' or 'x y z'", 2, 3), _point3), _show_all
+)
+POINTS3: Converter[tuple[Point3, ...]] = Converter(
+    "lines of x y z", _points3, lambda points: "\n".join(_show_all(point) for point in points)
+)
+POSE3D: Converter[Pose] = Converter(
+    "x y z yaw pitch roll", _then(_listed(_RULE_3D, 6), _pose3d), _write_pose3d, "m, deg"
+)
+POSE2D: Converter[Pose] = Converter(
+    "x y yaw",
+    _then(_listed(_RULE_ANY, 3, 6), _pose_any),
+    _write_pose3d,
+    "m, deg",
+    notice=_order_notice,
+)
+TWIST: Converter[Twist] = Converter(
+    "vx vy wz",
+    _then(_listed("must be 'vx vy wz', wz in degrees per second", 3), _twist),
+    lambda v: _show_all((v.vx, v.vy, math.degrees(v.wz))),
+    "m/s, deg/s",
+)
+WHEEL_POSITION: Converter[tuple[float, ...]] = Converter(
+    "x y [yaw]",
+    _then(_listed("must be 'x y' or 'x y yaw', yaw in degrees", 2, 3), _wheel_position),
+    lambda v: _show_all((v[0], v[1], math.degrees(v[2]))),
+    "m, deg",
+)
+TIME_POSE: Converter[Keyframe] = Converter(
+    "t x y yaw", _keyframe(4, _pose2d, f"{_RULE_2D[:9]}t {_RULE_2D[9:]}"), _write_keyframe
+)
+TIME_POSE_3D: Converter[Keyframe] = Converter(
+    "t x y z yaw pitch roll",
+    _keyframe(7, _pose3d, f"{_RULE_3D[:9]}t {_RULE_3D[9:]}"),
+    _write_keyframe,
+)

@@ -1,0 +1,241 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""What a vehicle is made of: chassis, wheels in their fixed order, controller, drivetrain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mvsim_core.specs.controller import (
+    ACKERMANN_CONTROLLERS,
+    DIFFERENTIAL_CONTROLLERS,
+    DRIVETRAIN_CONTROLLERS,
+    AckermannRawSpec,
+    ControllerSpec,
+    DrivetrainRawSpec,
+    RawSpec,
+)
+from mvsim_core.specs.converters import DEGREES, POINT2, Color, Point2
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    POLYGON,
+    POSITIVE,
+    Check,
+    Spec,
+    Variants,
+    above,
+    in_range,
+    one_of,
+    param,
+    section,
+)
+from mvsim_core.specs.wheel import WheelSpec
+
+Polygon = tuple[Point2, ...]
+
+DRIVETRAINS = (
+    "open_front",
+    "open_rear",
+    "open_4wd",
+    "torsen_front",
+    "torsen_rear",
+    "torsen_4wd",
+)
+_HEXAGON: Polygon = (
+    (-0.4, -0.5),
+    (-0.4, 0.5),
+    (0.4, 0.5),
+    (0.6, 0.3),
+    (0.6, -0.3),
+    (0.4, -0.5),
+)
+_CAR: Polygon = (
+    (-0.8, -1.0),
+    (-0.8, 1.0),
+    (1.5, 0.9),
+    (1.8, 0.8),
+    (1.8, -0.8),
+    (1.5, -0.9),
+)
+_AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChassisSpec(Spec):
+    """The body without its wheels: a prism from zmin to zmax [m] in the vehicle frame.
+
+    With `shape_from_visual` the shape is None and comes, with zmin and zmax, from the meshes.
+    """
+
+    mass: float = param(15.0, unit="kg", check=POSITIVE, attribute=True, help="without wheels")
+    zmin: float = param(0.05, unit="m", attribute=True)
+    zmax: float = param(0.6, unit="m", attribute=True)
+    color: Color = param(Color(1.0, 0.0, 0.0), attribute=True)
+    linear_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True)
+    angular_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True)
+    shape: Polygon | None = param(
+        _HEXAGON,
+        conv=POINT2,
+        form="items",
+        item="pt",
+        unit="m",
+        check=POLYGON,
+        help="corners in the vehicle frame",
+    )
+    shape_from_visual: bool = param(False, form="flag")
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the height range."""
+        if self.zmin >= self.zmax:
+            yield f"zmin ({self.zmin:g} m) must be below zmax ({self.zmax:g} m)"
+
+    def finished(self) -> ChassisSpec:
+        """Return self without a shape if that is to come from the meshes."""
+        return replace(self, shape=None) if self.shape_from_visual else self
+
+
+CAR_CHASSIS = ChassisSpec(mass=500.0, zmin=0.2, zmax=1.4, color=Color.hex("#e83000"), shape=_CAR)
+
+
+def _wheels(*places: tuple[str, float, float]) -> tuple[WheelSpec, ...]:
+    return tuple(WheelSpec(name=name, x=x, y=y) for name, x, y in places)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicsSpec(Spec):
+    """Base of all dynamics; `kind` is the class name of the file format."""
+
+    kind: str = ""
+    chassis: ChassisSpec = section(ChassisSpec(), "chassis", ChassisSpec)
+    wheels: tuple[WheelSpec, ...] = section((), "", WheelSpec, named=True)
+    controller: ControllerSpec = RawSpec()
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the wheels as a whole."""
+        places = [(wheel.x, wheel.y) for wheel in self.wheels]
+        if len(places) > 1 and len(set(places)) == 1:
+            yield "all wheels stand on the same point"
+
+
+_TWO = _wheels(("l_wheel", 0.0, 0.5), ("r_wheel", 0.0, -0.5))
+_THREE = (*_TWO, *_wheels(("caster_wheel", 0.5, 0.0)))
+_FOUR = _wheels(
+    ("lr_wheel", 0.0, 0.5),
+    ("rr_wheel", 0.0, -0.5),
+    ("lf_wheel", 0.5, 0.5),
+    ("rf_wheel", 0.5, -0.5),
+)
+_CAR_WHEELS = _wheels(
+    ("rl_wheel", 0.0, 0.9),
+    ("rr_wheel", 0.0, -0.9),
+    ("fl_wheel", 1.3, 1.0),
+    ("fr_wheel", 1.3, -1.0),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferentialSpec(DynamicsSpec):
+    """Left and right wheels driven apart; two, three (a caster) or four wheels.
+
+    Wheel order: left, right, caster; with four: left rear, right rear, left front, right front.
+    """
+
+    kind: str = "differential"
+    wheels: tuple[WheelSpec, ...] = section(_TWO, "", WheelSpec, named=True)
+    controller: ControllerSpec = section(RawSpec(), "controller", DIFFERENTIAL_CONTROLLERS)
+
+    @property
+    def variant(self) -> int:
+        """Number of wheels that the class has: 2, 3 or 4."""
+        return {"differential_3_wheels": 3, "differential_4_wheels": 4}.get(self.kind, 2)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the wheels as a whole."""
+        yield from DynamicsSpec.faults(self)
+        if len(self.wheels) != self.variant:
+            yield f"{self.kind} needs {self.variant} wheels, got {len(self.wheels)}"
+        elif self.wheels[0].y == self.wheels[1].y:
+            yield "the left and the right wheel have the same y"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AckermannSpec(DynamicsSpec):
+    """A car: rear left, rear right, front left, front right wheel; the front ones steer.
+
+    `max_steer` [rad] is the angle of the virtual wheel in the middle of the front axle.
+    """
+
+    kind: str = "ackermann"
+    chassis: ChassisSpec = section(CAR_CHASSIS, "chassis", ChassisSpec)
+    wheels: tuple[WheelSpec, ...] = section(_CAR_WHEELS, "", WheelSpec, named=True)
+    controller: ControllerSpec = section(AckermannRawSpec(), "controller", ACKERMANN_CONTROLLERS)
+    f_wheels_x: float = param(1.3, unit="m", help="x of the front axle")
+    f_wheels_d: float = param(2.0, unit="m", check=POSITIVE, help="distance of the front wheels")
+    max_steer: float = param(
+        math.radians(30.0),
+        xml="max_steer_ang_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=above(0.0, math.radians(89.0), "(0, 89]"),
+    )
+    drive: str = param("rear", check=one_of("rear", "front", "all"), help="driven wheels")
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the wheels as a whole."""
+        yield from DynamicsSpec.faults(self)
+        if len(self.wheels) != 4:
+            yield f"{self.kind} needs 4 wheels, got {len(self.wheels)}"
+        elif self.wheels[0].x == self.f_wheels_x:
+            yield "front and rear wheels have the same x"
+
+    def finished(self) -> Any:
+        """Return self with the front wheels where f_wheels_x and f_wheels_d put them."""
+        rear_left, rear_right, left, right = self.wheels
+        half = 0.5 * self.f_wheels_d
+        left = replace(left, x=self.f_wheels_x, y=half)
+        right = replace(right, x=self.f_wheels_x, y=-half)
+        return replace(self, wheels=(rear_left, rear_right, left, right))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferentialGearsSpec(Spec):
+    """How an engine's torque reaches the wheels.
+
+    Splits are the share of the first-named side, biases the locking ratio of torsen gears.
+    """
+
+    type: str = param("torsen_4wd", attribute=True, check=one_of(*DRIVETRAINS))
+    front_rear_split: float = param(0.5, check=in_range(0.0, 1.0))
+    front_left_right_split: float = param(0.5, check=in_range(0.0, 1.0))
+    rear_left_right_split: float = param(0.5, check=in_range(0.0, 1.0))
+    front_rear_bias: float = param(1.5, check=_AT_LEAST_ONE)
+    front_left_right_bias: float = param(1.5, check=_AT_LEAST_ONE)
+    rear_left_right_bias: float = param(1.5, check=_AT_LEAST_ONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrivetrainSpec(AckermannSpec):
+    """A car with one engine and open or torsen differentials (`ackermann_drivetrain`)."""
+
+    kind: str = "ackermann_drivetrain"
+    controller: ControllerSpec = section(DrivetrainRawSpec(), "controller", DRIVETRAIN_CONTROLLERS)
+    gears: DifferentialGearsSpec = section(
+        DifferentialGearsSpec(), "drivetrain", DifferentialGearsSpec
+    )
+
+
+DYNAMICS = Variants(
+    "dynamics class",
+    {
+        "differential": DifferentialSpec(),
+        "differential_3_wheels": DifferentialSpec(kind="differential_3_wheels", wheels=_THREE),
+        "differential_4_wheels": DifferentialSpec(kind="differential_4_wheels", wheels=_FOUR),
+        "ackermann": AckermannSpec(),
+        "ackermann_drivetrain": DrivetrainSpec(),
+    },
+    base=DynamicsSpec,
+)

@@ -1,0 +1,300 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""World elements: ground, planes, maps, regions, decoration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mvsim_core.geometry import Pose
+from mvsim_core.specs.converters import (
+    BOOLEAN,
+    FILE,
+    MATRIX,
+    NUMBER,
+    POSE3D,
+    TEXT,
+    URI,
+    Color,
+    Matrix,
+)
+from mvsim_core.specs.params import (
+    NOT_EMPTY,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Check,
+    Spec,
+    Variants,
+    in_range,
+    param,
+    section,
+)
+from mvsim_core.specs.simulable import SimulableSpec
+from mvsim_core.specs.visual import CULL_FACES
+
+_GREY = Color.hex("#a0a0a0")
+_QUARTER_TURNS = Check(
+    "must be one of -180, -90, 0, 90, 180", (-180, -90, 0, 90, 180).__contains__
+)
+_KERNEL = Check(
+    "must be a square matrix larger than 1 x 1 whose numbers sum to 1",
+    lambda m: m is None or (len(m) == len(m[0]) > 1 and abs(sum(map(sum, m)) - 1.0) <= 5e-3),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroundGridSpec(Spec):
+    """A drawn grid; no sensor sees it."""
+
+    kind: str = "ground_grid"
+    floating: bool = param(True)
+    floating_focus: str = param(
+        "", also=("float_center_at_vehicle_name",), help="vehicle to follow"
+    )
+    color: Color = param(Color.hex("#e0e0e0"))
+    line_width: float = param(1.0, check=POSITIVE)
+    x_min: float = param(-25.0, unit="m")
+    x_max: float = param(25.0, unit="m")
+    y_min: float = param(-25.0, unit="m")
+    y_max: float = param(25.0, unit="m")
+    interval: float = param(5.0, unit="m", check=POSITIVE)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the extent."""
+        yield from rectangle_faults(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OccupancyGridSpec(Spec):
+    """A 2D map whose occupied cells are walls of unlimited height.
+
+    `centerpixel_x`, `centerpixel_y` are the pixel, counted from the lower left corner of an
+    image, that is the world's origin.
+    """
+
+    kind: str = "occupancy_grid"
+    file: str = param(
+        "", conv=FILE, required=True, check=NOT_EMPTY, help="image, Nav2 .yaml or .gridmap[.gz]"
+    )
+    resolution: float = param(0.10, unit="m", check=POSITIVE, help="of a pixel, images only")
+    centerpixel_x: float = param(-1.0, help="images only")
+    centerpixel_y: float = param(-1.0, help="images only")
+    show_collisions: bool = param(True)
+    restitution: float = param(0.01, check=NOT_NEGATIVE)
+    lateral_friction: float = param(0.5, check=NOT_NEGATIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElevationMapSpec(Spec):
+    """Ground heights on a grid; rows run along +x, columns along +y.
+
+    The heights come from an image (its darkest and brightest grey become min and max z), a
+    matrix, or a text file of points x y z r g b.
+    """
+
+    kind: str = "elevation_map"
+    elevation_image: str = param("", conv=FILE)
+    elevation_image_min_z: float = param(0.0, unit="m")
+    elevation_image_max_z: float = param(5.0, unit="m")
+    elevation_data_matrix: Matrix | None = param(None, conv=MATRIX, unit="m")
+    elevation_data_matrix_scale: float = param(1.0)
+    dem_xyzrgb_file: str = param("", conv=FILE)
+    dem_offset_x: float = param(0.0, unit="m")
+    dem_offset_y: float = param(0.0, unit="m")
+    dem_offset_z: float = param(0.0, unit="m")
+    resolution: float = param(1.0, unit="m", check=POSITIVE, help="distance of the heights")
+    corner_min_x: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
+    corner_min_y: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
+    texture_image: str = param("", conv=URI)
+    texture_image_rotate: int = param(0, unit="deg", check=_QUARTER_TURNS)
+    texture_extension_x: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
+    texture_extension_y: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
+    mesh_color: Color = param(Color.hex("#a0e0a0"))
+    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE)
+    apply_kernel: Matrix | None = param(
+        None, conv=MATRIX, check=_KERNEL, help="convolution on the heights, zero padded"
+    )
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the source of the heights."""
+        if self.elevation_image:
+            if self.elevation_image_min_z >= self.elevation_image_max_z:
+                yield "elevation_image_min_z must be below elevation_image_max_z"
+        elif self.elevation_data_matrix:
+            if len(self.elevation_data_matrix) < 2 or len(self.elevation_data_matrix[0]) < 2:
+                yield "elevation_data_matrix must have at least 2 rows and 2 columns"
+        elif not self.dem_xyzrgb_file:
+            yield (
+                "an elevation_map needs <elevation_image>, <elevation_data_matrix> or"
+                " <dem_xyzrgb_file>"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HorizontalPlaneSpec(SimulableSpec):
+    """A rectangle at height z of its own pose; ground for what is above it, and seen."""
+
+    kind: str = "horizontal_plane"
+    x_min: float = param(-10.0, unit="m")
+    x_max: float = param(10.0, unit="m")
+    y_min: float = param(-10.0, unit="m")
+    y_max: float = param(10.0, unit="m")
+    z: float = param(0.0, unit="m")
+    color: Color = param(_GREY)
+    enable_shadows: bool = param(True)
+    cull_face: str = param("NONE", check=CULL_FACES)
+    texture: str = param("", conv=URI)
+    texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
+    texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the extent."""
+        yield from rectangle_faults(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpeningSpec(Spec):
+    """A door (free for bodies) or window (free for rays) in a vertical plane.
+
+    `position` is its centre along the wall, 0 to 1; the heights are absolute [m].
+    """
+
+    kind: str = "door"
+    name: str = param("", attribute=True)
+    position: float = param(0.5, check=in_range(0.0, 1.0), attribute=True)
+    width: float = param(1.0, unit="m", check=POSITIVE, attribute=True)
+    z_min: float = param(0.0, unit="m", also=("z_start",), attribute=True)
+    z_max: float = param(2.1, unit="m", also=("z_end",), attribute=True)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the height range."""
+        if self.z_min >= self.z_max:
+            yield f"z_min ({self.z_min:g} m) must be below z_max ({self.z_max:g} m)"
+
+
+OPENINGS = Variants(
+    "opening", {"door": OpeningSpec(), "window": OpeningSpec(kind="window")}, base=OpeningSpec
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerticalPlaneSpec(SimulableSpec):
+    """A straight wall from (x0, y0) to (x1, y1), from z to z + height [m]."""
+
+    kind: str = "vertical_plane"
+    x0: float = param(-10.0, unit="m")
+    y0: float = param(-10.0, unit="m")
+    x1: float = param(-10.0, unit="m")
+    y1: float = param(10.0, unit="m")
+    z: float = param(0.0, unit="m")
+    height: float = param(3.0, unit="m", check=POSITIVE)
+    thickness: float = param(0.02, unit="m", check=NOT_NEGATIVE)
+    color: Color = param(_GREY)
+    enable_shadows: bool = param(True)
+    cull_face: str = param("NONE", check=CULL_FACES)
+    texture: str = param("", conv=URI)
+    texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
+    texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
+    openings: tuple[OpeningSpec, ...] = section((), "", OPENINGS, by="tag", many=True)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the ends."""
+        if (self.x0, self.y0) == (self.x1, self.y1):
+            yield "the two ends of a vertical_plane must differ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointcloudSpec(Spec):
+    """Points from a text file, seen by 3D sensors, without collisions."""
+
+    kind: str = "pointcloud"
+    file_txt_2d: str = param("", conv=FILE)
+    file_txt_3d: str = param("", conv=FILE, also=("file",))
+    points_size: float = param(3.0, also=("render_points_size",), check=POSITIVE)
+    pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, unit="m, rad")
+
+    def faults(self) -> Iterator[str]:
+        """Yield that there is no file."""
+        if not self.file_txt_2d and not self.file_txt_3d:
+            yield "a pointcloud needs <file_txt_2d> or <file_txt_3d>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkyboxSpec(Spec):
+    """Six images around the world; `%s` stands for Front, Back, Down, Up, Left, Right."""
+
+    kind: str = "skybox"
+    textures: str = param(
+        "", conv=URI, required=True, check=Check("must contain %s", lambda v: v.count("%s") == 1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyRegionSpec(Spec):
+    """A box in which a property has a value; the first region that matches counts.
+
+    Known properties: `friction_mu`, `friction_C_rr` (numbers), `gps_no_coverage` (true, false).
+    """
+
+    kind: str = "property_region"
+    property_name: str = param("", required=True, check=NOT_EMPTY)
+    value_double: float | None = param(None, conv=NUMBER)
+    value_bool: bool | None = param(None, conv=BOOLEAN)
+    value_string: str | None = param(None, conv=TEXT)
+    x_min: float = param(-1.0, unit="m")
+    x_max: float = param(1.0, unit="m")
+    y_min: float = param(-1.0, unit="m")
+    y_max: float = param(1.0, unit="m")
+    z_min: float = param(-1000.0, unit="m")
+    z_max: float = param(1000.0, unit="m")
+
+    @property
+    def value(self) -> float | bool | str | None:
+        """The first value given, in the order number, true or false, text."""
+        for value in (self.value_double, self.value_bool, self.value_string):
+            if value is not None:
+                return value
+        return None
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the value and the extent."""
+        yield from rectangle_faults(self)
+        if self.z_min >= self.z_max:
+            yield "z_min must be below z_max"
+        if self.value is None:
+            yield "a property_region needs <value_double>, <value_bool> or <value_string>"
+        elif self.property_name == "gps_no_coverage" and not isinstance(self.value, bool):
+            yield "gps_no_coverage needs <value_bool>"
+        elif self.property_name in ("friction_mu", "friction_C_rr"):
+            if self.value_double is None:
+                yield f"{self.property_name} needs <value_double>"
+            elif self.value_double < 0:
+                yield f"{self.property_name} must be >= 0, got {self.value_double:g}"
+
+
+def rectangle_faults(
+    spec: GroundGridSpec | HorizontalPlaneSpec | PropertyRegionSpec,
+) -> Iterator[str]:
+    """Yield which of x_min < x_max and y_min < y_max does not hold."""
+    if spec.x_min >= spec.x_max:
+        yield f"x_min ({spec.x_min:g} m) must be below x_max ({spec.x_max:g} m)"
+    if spec.y_min >= spec.y_max:
+        yield f"y_min ({spec.y_min:g} m) must be below y_max ({spec.y_max:g} m)"
+
+
+ELEMENTS = Variants(
+    "element class",
+    {
+        "ground_grid": GroundGridSpec(),
+        "occupancy_grid": OccupancyGridSpec(),
+        "elevation_map": ElevationMapSpec(),
+        "horizontal_plane": HorizontalPlaneSpec(),
+        "vertical_plane": VerticalPlaneSpec(),
+        "pointcloud": PointcloudSpec(),
+        "skybox": SkyboxSpec(),
+        "property_region": PropertyRegionSpec(),
+    },
+    aliases={"point_cloud": "pointcloud"},
+)

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Models of the friction between wheel and ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, Variants, param
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrictionSpec(Spec):
+    """What all friction models share: bearing damping, rolling resistance, slope hold."""
+
+    kind: str = ""
+    c_damping: float = param(
+        0.01, xml="C_damping", unit="N m s/rad", check=NOT_NEGATIVE, help="of the wheel's spin"
+    )
+    c_rr: float = param(0.0, xml="C_rr", check=NOT_NEGATIVE, help="rolling resistance coefficient")
+    slope_hold: bool = param(
+        True, help="a vehicle without torque stays put on a slope while friction suffices"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultFrictionSpec(FrictionSpec):
+    """Coulomb friction, limited per axis or, with `friction_circle`, as a vector."""
+
+    kind: str = "default"
+    mu: float = param(0.8, check=NOT_NEGATIVE, help="friction coefficient")
+    friction_circle: bool = param(False, help="limit the force as a vector, not per axis")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WardIagnemmaSpec(DefaultFrictionSpec):
+    """Ward-Iagnemma: the default model plus a rolling resistance that grows with speed."""
+
+    kind: str = "wardiagnemma"
+    a_roll: float = param(50.0, xml="A_roll", unit="s/m", check=NOT_NEGATIVE)
+    r1: float = param(0.0075, xml="R1", check=NOT_NEGATIVE)
+    r2: float = param(0.02, xml="R2", unit="s/m", check=NOT_NEGATIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EllipseSpec(FrictionSpec):
+    """Slip-based tyre forces inside a friction ellipse."""
+
+    kind: str = "ellipse"
+    c_alpha: float = param(8.5, xml="C_alpha", check=NOT_NEGATIVE)
+    c_s: float = param(7.5, xml="C_s", check=NOT_NEGATIVE)
+    slip_angle_saturation: float = param(0.1, unit="rad", check=POSITIVE)
+    slip_ratio_saturation: float = param(0.1, check=POSITIVE)
+    c_alpha_s: float = param(0.5, xml="C_alpha_s", check=NOT_NEGATIVE)
+    c_s_alpha: float = param(0.5, xml="C_s_alpha", check=NOT_NEGATIVE)
+
+
+FRICTIONS = Variants(
+    "friction class",
+    {
+        "default": DefaultFrictionSpec(),
+        "wardiagnemma": WardIagnemmaSpec(),
+        "ellipse": EllipseSpec(),
+    },
+    base=FrictionSpec,
+)

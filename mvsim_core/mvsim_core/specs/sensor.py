@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""Sensors. Poses are mounts in the vehicle frame (world frame for sensors without a vehicle)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from mvsim_core.geometry import Pose
+from mvsim_core.specs.converters import ANGLES, DEGREES, NUMBER, POSE2D, POSE3D, RATE, Color
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Alias,
+    Spec,
+    Variants,
+    above,
+    at_least,
+    in_range,
+    param,
+    section,
+)
+from mvsim_core.specs.simulable import PublishSpec
+from mvsim_core.specs.visual import VisualSpec
+
+_POSE_ALIASES = (Alias("pose", POSE2D),)
+_FULL_TURN = above(0.0, 2 * math.pi, "(0, 360]")
+_HALF_TURN = above(0.0, math.pi, "(0, 180]")
+# The sensors' default mounts of the file format; see the classes below.
+_LASER_MOUNT = Pose(z=0.05)
+_CAMERA_MOUNT = Pose(z=0.5, roll=math.pi / 2, yaw=math.pi / 2)
+_INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensorSpec(Spec):
+    """Base of all sensors; `kind` is the class name of the file format."""
+
+    kind: str = ""
+    name: str = param("", attribute=True, help="absent: a prefix and a running number")
+    pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
+    period: float = param(
+        0.1, xml="sensor_period", unit="s", check=POSITIVE, also=(Alias("rate_hz", RATE),)
+    )
+    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+    publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaserSpec(SensorSpec):
+    """A 2D laser scanner. The first ray is at -fov/2, the last at +fov/2."""
+
+    kind: str = "laser"
+    pose: Pose = param(_LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
+    height: float | None = param(None, conv=NUMBER, unit="m", help="replaces the pose's z")
+    fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=_FULL_TURN)
+    nrays: int = param(181, check=at_least(2), also=("ray_count",))
+    range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
+    angle_std_noise: float = param(
+        math.radians(0.01), xml="angle_std_noise_deg", conv=DEGREES, unit="rad", check=NOT_NEGATIVE
+    )
+    max_range: float = param(80.0, unit="m", check=POSITIVE, also=("range_max",))
+    min_range: float = param(0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",))
+    bodies_visible: bool = param(True, help="sees vehicles and blocks, not only the maps")
+    raytrace_3d: bool = param(False, help="sees the true 3D shapes")
+    ignore_parent_body: bool = param(False, help="with raytrace_3d: does not see its vehicle")
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE)
+    viz_visible_plane: bool = param(False, xml="viz_visiblePlane")
+    viz_visible_lines: bool = param(True, xml="viz_visibleLines")
+    viz_visible_points: bool = param(False, xml="viz_visiblePoints")
+    viz_points_color: Color = param(Color.hex("#ff000080"), xml="viz_pointsColor")
+    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor")
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the range."""
+        yield from range_faults(self)
+
+    def finished(self) -> LaserSpec:
+        """Return self with `height` as the pose's z."""
+        if self.height is None:
+            return self
+        return replace(self, pose=self.pose._replace(z=self.height))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lidar3dSpec(SensorSpec):
+    """A turning 3D lidar: `vert_nrays` rings, `horz_nrays` columns over a full turn.
+
+    Ring angles [rad, up = positive] are spread evenly over `vert_fov`, unless listed.
+    """
+
+    kind: str = "lidar3d"
+    range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
+    min_range: float = param(0.01, unit="m", check=NOT_NEGATIVE, also=("range_min",))
+    max_range: float = param(80.0, unit="m", check=POSITIVE, also=("range_max",))
+    vert_fov: float = param(
+        math.radians(30.0), xml="vert_fov_degrees", conv=DEGREES, unit="rad", check=_HALF_TURN
+    )
+    vert_nrays: int = param(16, check=at_least(1))
+    horz_nrays: int = param(180, check=at_least(1))
+    vertical_ray_angles: tuple[float, ...] = param((), conv=ANGLES, unit="rad")
+    horz_resolution_factor: float = param(
+        1.0, check=POSITIVE, help="of the original's depth images; accepted, without effect"
+    )
+    vert_resolution_factor: float = param(1.0, check=POSITIVE, help="likewise")
+    max_vert_relative_depth_to_interpolate: float = param(
+        0.3,
+        check=NOT_NEGATIVE,
+        also=("max_vert_relative_depth_to_interpolatate",),
+        help="likewise",
+    )
+    max_horz_relative_depth_to_interpolate: float = param(
+        0.1,
+        check=NOT_NEGATIVE,
+        also=("max_horz_relative_depth_to_interpolatate",),
+        help="likewise",
+    )
+    ignore_parent_body: bool = param(False, help="does not see its own vehicle")
+    generate_intensity: bool = param(True)
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the range and the listed ring angles."""
+        yield from range_faults(self)
+        listed = self.vertical_ray_angles
+        if listed and len(set(listed)) != self.vert_nrays:
+            yield (
+                f"vertical_ray_angles must list vert_nrays = {self.vert_nrays} different"
+                f" angles, got {len(set(listed))}"
+            )
+
+    def finished(self) -> Lidar3dSpec:
+        """Return self with the listed ring angles in ascending order."""
+        return replace(self, vertical_ray_angles=tuple(sorted(self.vertical_ray_angles)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraSpec(SensorSpec):
+    """A colour camera. The pose is that of the optical frame: z forward, x right, y down."""
+
+    kind: str = "camera"
+    pose: Pose = param(
+        _CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad"
+    )
+    ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    cx: float = param(320.0, unit="px")
+    cy: float = param(240.0, unit="px")
+    fx: float = param(500.0, unit="px", check=POSITIVE)
+    fy: float = param(500.0, unit="px", check=POSITIVE)
+    clip_min: float = param(0.01, unit="m", check=POSITIVE)
+    clip_max: float = param(1e4, unit="m", check=POSITIVE)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the clip distances."""
+        if self.clip_min >= self.clip_max:
+            yield "clip_min must be below clip_max"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RgbdCameraSpec(SensorSpec):
+    """A depth camera with a colour camera beside it. The pose has x forward, z up.
+
+    `intensity_pose` is the colour camera's optical frame in the depth camera's frame.
+    """
+
+    kind: str = "rgbd_camera"
+    pose: Pose = param(
+        _CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad"
+    )
+    intensity_pose: Pose = param(
+        _INTENSITY_MOUNT, xml="relativePoseIntensityWRTDepth", conv=POSE3D, unit="m, rad"
+    )
+    sense_depth: bool = param(True)
+    sense_rgb: bool = param(True)
+    depth_ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    depth_nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    depth_cx: float = param(320.0, unit="px")
+    depth_cy: float = param(240.0, unit="px")
+    depth_fx: float = param(500.0, unit="px", check=POSITIVE)
+    depth_fy: float = param(500.0, unit="px", check=POSITIVE)
+    depth_clip_min: float = param(0.1, unit="m", check=POSITIVE)
+    depth_clip_max: float = param(15.0, unit="m", check=POSITIVE)
+    depth_resolution: float = param(1e-3, unit="m", check=POSITIVE, help="of one count")
+    depth_noise_sigma: float = param(1e-3, unit="m", check=NOT_NEGATIVE)
+    rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    rgb_cx: float = param(320.0, unit="px")
+    rgb_cy: float = param(240.0, unit="px")
+    rgb_fx: float = param(500.0, unit="px", check=POSITIVE)
+    rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
+    rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
+    rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    show_3d_pointcloud: bool = param(False)
+    publish_ros_depth_image: bool = param(True)
+    publish_ros_colored_pointcloud: bool = param(False)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the clip distances."""
+        if self.depth_clip_min >= self.depth_clip_max:
+            yield "depth_clip_min must be below depth_clip_max"
+        if self.rgb_clip_min >= self.rgb_clip_max:
+            yield "rgb_clip_min must be below rgb_clip_max"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImuSpec(SensorSpec):
+    """An inertial unit: white noise on each reading, random walks of the biases."""
+
+    kind: str = "imu"
+    angular_velocity_white_noise: float = param(
+        2e-4,
+        xml="angular_velocity_white_noise_std_noise",
+        unit="rad/s",
+        check=NOT_NEGATIVE,
+        also=("angular_velocity_std_noise", "gyroscope_noise"),
+    )
+    linear_acceleration_white_noise: float = param(
+        0.017,
+        xml="linear_acceleration_white_noise_std_noise",
+        unit="m/s^2",
+        check=NOT_NEGATIVE,
+        also=("linear_acceleration_std_noise", "accelerometer_noise"),
+    )
+    angular_velocity_random_walk: float = param(
+        0.0,
+        xml="angular_velocity_random_walk_std_noise",
+        unit="rad/s/sqrt(s)",
+        check=NOT_NEGATIVE,
+    )
+    linear_acceleration_random_walk: float = param(
+        0.0,
+        xml="linear_acceleration_random_walk_std_noise",
+        unit="m/s^2/sqrt(s)",
+        check=NOT_NEGATIVE,
+    )
+    measure_orientation: bool = param(False)
+    orientation_std_noise: float = param(0.005, unit="rad", check=NOT_NEGATIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GnssSpec(SensorSpec):
+    """A satellite receiver; needs the world's georeference."""
+
+    kind: str = "gnss"
+    horizontal_std_noise: float = param(2.0, unit="m", check=NOT_NEGATIVE)
+    vertical_std_noise: float = param(4.0, unit="m", check=NOT_NEGATIVE)
+
+
+def range_faults(spec: LaserSpec | Lidar3dSpec) -> Iterator[str]:
+    """Yield that min_range < max_range does not hold."""
+    if spec.min_range >= spec.max_range:
+        yield f"min_range ({spec.min_range:g} m) must be below max_range ({spec.max_range:g} m)"
+
+
+SENSORS: Variants = Variants(
+    "sensor class",
+    {
+        "laser": LaserSpec(),
+        "lidar3d": Lidar3dSpec(),
+        "camera": CameraSpec(),
+        "rgbd_camera": RgbdCameraSpec(),
+        "imu": ImuSpec(),
+        "gnss": GnssSpec(),
+    },
+    base=SensorSpec,
+)
+
+# A sensor without a name is called prefix + (number of sensors before it + 1).
+NAME_PREFIXES: dict[str, str] = {
+    "laser": "laser",
+    "lidar3d": "laser",
+    "camera": "camera",
+    "rgbd_camera": "camera",
+    "imu": "imu",
+    "gnss": "imu",
+}

@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""A vehicle and what it carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mvsim_core.specs.dynamics import DYNAMICS, DifferentialSpec, DynamicsSpec
+from mvsim_core.specs.friction import FRICTIONS, DefaultFrictionSpec, FrictionSpec
+from mvsim_core.specs.params import Spec, param, section
+from mvsim_core.specs.sensor import SENSORS, SensorSpec
+from mvsim_core.specs.simulable import SimulableSpec
+from mvsim_core.specs.visual import VisualSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OdometrySpec(Spec):
+    """Factors on the increments that the wheel odometry measures, in the vehicle frame."""
+
+    x_multiplier: float = param(1.0, attribute=True)
+    y_multiplier: float = param(1.0, attribute=True)
+    yaw_multiplier: float = param(1.0, attribute=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VehicleSpec(SimulableSpec):
+    """A vehicle. `class_name` is the vehicle class of the file it was made from, or ""."""
+
+    name: str = param("", attribute=True, help="absent: veh1, veh2, ...")
+    class_name: str = param("", xml="class", attribute=True)
+    dynamics: DynamicsSpec = section(DifferentialSpec(), "dynamics", DYNAMICS, required=True)
+    friction: FrictionSpec = section(DefaultFrictionSpec(), "friction", FRICTIONS)
+    odometry: OdometrySpec = section(OdometrySpec(), "odometry", OdometrySpec)
+    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
+    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+    log_path: str = param("", help="folder or prefix of the vehicle's CSV logs")
+    auto_start_recording: bool = param(False)

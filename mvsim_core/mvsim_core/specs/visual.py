@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""The looks of things: meshes, simple geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mvsim_core.geometry import Pose
+from mvsim_core.specs.converters import DEGREES, URI, Color
+from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, at_least, one_of, param
+
+CULL_FACES = one_of("NONE", "FRONT", "BACK")
+GEOMETRIES = ("cylinder", "sphere", "box", "ramp", "semi_cylinder_bump")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisualSpec(Spec):
+    """A mesh at a pose of its owner's frame; without a `model_uri` it shows nothing."""
+
+    enabled: bool = param(True, attribute=True)
+    name: str = param("group", help="target of a wheel's linked_yaw")
+    model_uri: str = param("", conv=URI, help="mesh file: local path, package:// or http(s)://")
+    model_scale: float = param(1.0, check=POSITIVE)
+    model_offset_x: float = param(0.0, unit="m")
+    model_offset_y: float = param(0.0, unit="m")
+    model_offset_z: float = param(0.0, unit="m")
+    model_yaw: float = param(0.0, conv=DEGREES, unit="rad")
+    model_pitch: float = param(0.0, conv=DEGREES, unit="rad")
+    model_roll: float = param(0.0, conv=DEGREES, unit="rad")
+    model_color: Color = param(Color(1.0, 1.0, 1.0), help="overrides materials unless white")
+    model_cull_faces: str = param("NONE", check=CULL_FACES)
+    model_split_size: float = param(
+        0.0, unit="m", check=NOT_NEGATIVE, help="> 0: drawn in parts of this size"
+    )
+    show_bounding_box: bool = param(False)
+
+    @property
+    def pose(self) -> Pose:
+        """Pose of the mesh in its owner's frame [m, rad]."""
+        return Pose(
+            self.model_offset_x,
+            self.model_offset_y,
+            self.model_offset_z,
+            self.model_roll,
+            self.model_pitch,
+            self.model_yaw,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometrySpec(Spec):
+    """A simple solid instead of a mesh.
+
+    Cylinders stand on z = 0, spheres are centred, boxes have a corner at the origin, ramps rise
+    along x from 0 to lx, bumps lie across the way with their crest along x.
+    """
+
+    type: str = param("", attribute=True, check=one_of(*GEOMETRIES), required=True)
+    radius: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    length: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    lx: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    ly: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    lz: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    vertex_count: int = param(
+        0, check=at_least(0), attribute=True, help="sides of round shapes; 0: 10"
+    )
+
+    def faults(self) -> Iterator[str]:
+        """Yield the sizes that the type needs and that are missing."""
+        needed = {
+            "cylinder": ("radius", "length"),
+            "sphere": ("radius",),
+            "box": ("lx", "ly", "lz"),
+            "ramp": ("lx", "ly", "lz"),
+            "semi_cylinder_bump": ("lx", "ly", "lz"),
+        }
+        for size in needed.get(self.type, ()):
+            if not getattr(self, size) > 0:
+                yield f"{size} of a {self.type} must be > 0 [m]"

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""A wheel of a vehicle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mvsim_core.specs.converters import (
+    DEGREES,
+    WHEEL_POSITION,
+    Color,
+    Converter,
+    number,
+    show,
+)
+from mvsim_core.specs.params import POSITIVE, Check, Spec, param, section
+from mvsim_core.specs.visual import VisualSpec
+
+
+def _inertia(text: str) -> float | None:
+    value = number(text)
+    return None if value == -1.0 else value
+
+
+_INERTIA: Converter[float | None] = Converter(
+    "number", _inertia, lambda v: "-1" if v is None else show(v)
+)
+_AUTOMATIC_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WheelSpec(Spec):
+    """One wheel: where it stands in the vehicle frame [m, rad] and what it is made of.
+
+    `name` is the tag of the file format, such as `l_wheel`.
+    """
+
+    name: str = "wheel"
+    x: float = param(
+        0.0,
+        xml="pos",
+        conv=WHEEL_POSITION,
+        into=("x", "y", "yaw"),
+        attribute=True,
+        unit="m",
+        help="position of the wheel's centre in the vehicle frame; a third number is its yaw",
+    )
+    y: float = 0.0
+    yaw: float = 0.0
+    mass: float = param(2.0, unit="kg", check=POSITIVE, attribute=True)
+    width: float = param(0.2, unit="m", check=POSITIVE, attribute=True)
+    diameter: float = param(0.4, unit="m", check=POSITIVE, attribute=True)
+    inertia: float | None = param(
+        None,
+        conv=_INERTIA,
+        unit="kg m^2",
+        check=_AUTOMATIC_OR_POSITIVE,
+        attribute=True,
+        help="about the axle; -1 or absent: that of a solid disc, mass * diameter^2 / 8",
+    )
+    color: Color = param(Color(50 / 255, 50 / 255, 50 / 255), attribute=True)
+    linked_yaw: str = param("", attribute=True, help="visual that turns with this wheel")
+    linked_yaw_offset: float = param(
+        0.0, xml="linked_yaw_offset_deg", conv=DEGREES, unit="rad", attribute=True
+    )
+    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+
+    @property
+    def radius(self) -> float:
+        """Half the diameter [m]."""
+        return 0.5 * self.diameter
+
+    @property
+    def spin_inertia(self) -> float:
+        """Inertia about the axle [kg m^2], automatic or given."""
+        return 0.5 * self.mass * self.radius**2 if self.inertia is None else self.inertia

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""The world: its constants and all that is in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from mvsim_core.specs.actor import ActorSpec
+from mvsim_core.specs.block import BlockSpec, JointSpec, WallsSpec
+from mvsim_core.specs.converters import DEGREES, POINT3, POINTS3, Color, Point3
+from mvsim_core.specs.element import ELEMENTS
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Check,
+    Spec,
+    above,
+    at_least,
+    in_range,
+    one_of,
+    param,
+    section,
+)
+from mvsim_core.specs.sensor import SENSORS, SensorSpec
+from mvsim_core.specs.vehicle import VehicleSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuiSpec(Spec):
+    """The window and its camera."""
+
+    win_w: int = param(800, unit="px", check=at_least(1))
+    win_h: int = param(600, unit="px", check=at_least(1))
+    start_maximized: bool = param(True)
+    refresh_fps: int = param(20, unit="Hz", check=at_least(1))
+    ortho: bool = param(False)
+    show_forces: bool = param(False)
+    force_scale: float = param(0.01, unit="m/N", check=POSITIVE)
+    show_sensor_points: bool = param(True)
+    fov: float = param(
+        math.radians(60.0),
+        xml="fov_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=above(0.0, math.radians(179.0), "(0, 179]"),
+        help="vertical field of view",
+    )
+    cam_distance: float = param(80.0, unit="m", check=POSITIVE)
+    cam_azimuth: float = param(math.radians(45.0), conv=DEGREES, unit="rad")
+    cam_elevation: float = param(math.radians(40.0), conv=DEGREES, unit="rad")
+    cam_point_to: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m")
+    follow_vehicle: str = param("")
+    clip_plane_min: float = param(0.05, unit="m", check=POSITIVE)
+    clip_plane_max: float = param(1e4, unit="m", check=POSITIVE)
+    headless: bool = param(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LightsSpec(Spec):
+    """One sun and the light from everywhere."""
+
+    enable_shadows: bool = param(True)
+    shadow_map_size: int = param(2048, unit="px", check=at_least(1))
+    light_azimuth: float = param(
+        math.radians(45.0), xml="light_azimuth_deg", conv=DEGREES, unit="rad"
+    )
+    light_elevation: float = param(
+        math.radians(70.0), xml="light_elevation_deg", conv=DEGREES, unit="rad"
+    )
+    light_clip_plane_min: float = param(0.1, unit="m", check=POSITIVE)
+    light_clip_plane_max: float = param(900.0, unit="m", check=POSITIVE)
+    light_color: Color = param(Color(1.0, 1.0, 1.0))
+    light_ambient: float = param(0.5, check=NOT_NEGATIVE)
+    shadow_bias: float = param(1e-5)
+    shadow_bias_cam2frag: float = param(1e-5)
+    shadow_bias_normal: float = param(1e-4)
+    eye_distance_to_shadow_map_extension: float = param(2.0, check=POSITIVE)
+    minimum_shadow_map_extension_ratio: float = param(0.005, check=POSITIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeoreferenceSpec(Spec):
+    """Where the world's origin lies on the earth. Latitude and longitude stay in degrees."""
+
+    latitude: float = param(0.0, unit="deg", check=in_range(-90.0, 90.0))
+    longitude: float = param(0.0, unit="deg", check=in_range(-180.0, 360.0))
+    height: float = param(0.0, unit="m", help="above the ellipsoid")
+    world_to_enu_rotation: float = param(
+        0.0,
+        xml="world_to_enu_rotation_deg",
+        conv=DEGREES,
+        unit="rad",
+        help="0: x points east, y north",
+    )
+    world_is_utm: bool = param(False, help="world coordinates are UTM coordinates")
+
+    @property
+    def given(self) -> bool:
+        """Whether a place on earth is given at all."""
+        return (self.latitude, self.longitude) != (0.0, 0.0)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what does not go together."""
+        if self.world_is_utm and not self.given:
+            yield "world_is_utm needs <latitude> and <longitude>"
+        if self.world_is_utm and self.world_to_enu_rotation != 0.0:
+            yield "world_is_utm and world_to_enu_rotation_deg exclude each other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkerSpec(Spec):
+    """A drawn line through points in the world frame."""
+
+    type: str = param("line_strip", attribute=True, check=one_of("line_strip"))
+    points: tuple[Point3, ...] = param(
+        (),
+        conv=POINTS3,
+        required=True,
+        unit="m",
+        check=Check("must have at least 2 points", lambda v: len(v) >= 2),
+    )
+    color: Color = param(Color(1.0, 1.0, 1.0))
+    translation: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldSpec(Spec):
+    """All of a world file. `file` is its path, "" for a world given as text or in Python.
+
+    `library` holds the vehicle, block and actor classes for later use by the reader.
+    """
+
+    file: str = ""
+    version: str = param("", attribute=True)
+    timestep: float = param(
+        0.0, xml="simul_timestep", unit="s", check=NOT_NEGATIVE, help="0: automatic"
+    )
+    gravity: float = param(9.81, unit="m/s^2", check=NOT_NEGATIVE)
+    b2d_vel_iters: int = param(8, check=at_least(1), help="accepted, without effect")
+    b2d_pos_iters: int = param(3, check=at_least(1), help="accepted, without effect")
+    collision_threshold: float = param(0.03, unit="m", check=NOT_NEGATIVE)
+    joystick_enabled: bool = param(False)
+    server_address: str = param("localhost")
+    save_to_rawlog: str = param("")
+    rawlog_odometry_rate: float = param(10.0, unit="Hz", check=POSITIVE)
+    save_ground_truth_trajectory: str = param("")
+    ground_truth_rate: float = param(50.0, unit="Hz", check=POSITIVE)
+    max_slope_to_collide: float = param(0.30)
+    min_slope_to_collide: float = param(-0.50)
+    gui: GuiSpec = section(GuiSpec(), "gui", GuiSpec)
+    lights: LightsSpec = section(LightsSpec(), "lights", LightsSpec)
+    georeference: GeoreferenceSpec = section(GeoreferenceSpec(), "georeference", GeoreferenceSpec)
+    elements: tuple[Spec, ...] = section((), "element", ELEMENTS, many=True)
+    vehicles: tuple[VehicleSpec, ...] = section((), "vehicle", VehicleSpec, many=True)
+    blocks: tuple[BlockSpec, ...] = section((), "block", BlockSpec, many=True)
+    walls: tuple[WallsSpec, ...] = section((), "walls", WallsSpec, many=True)
+    joints: tuple[JointSpec, ...] = section((), "joint", JointSpec, many=True)
+    actors: tuple[ActorSpec, ...] = section((), "actor", ActorSpec, many=True)
+    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
+    markers: tuple[MarkerSpec, ...] = section((), "marker", MarkerSpec, many=True)
+    library: Any = field(default=None, compare=False, repr=False)
