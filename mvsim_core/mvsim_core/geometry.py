@@ -1,10 +1,16 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Poses and twists, with REP-103 axes: x forward, y left, z up, metres and radians."""
+"""Poses, twists and polygons, with REP-103 axes: x forward, y left, z up, metres and radians."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
 
 
 class Pose(NamedTuple):
@@ -27,3 +33,97 @@ class Twist(NamedTuple):
     vx: float = 0.0
     vy: float = 0.0
     wz: float = 0.0
+
+
+def rotation(pose: Pose) -> FloatArray:
+    """Return the 3×3 matrix Rz(yaw)·Ry(pitch)·Rx(roll) of a pose."""
+    cr, sr = math.cos(pose.roll), math.sin(pose.roll)
+    cp, sp = math.cos(pose.pitch), math.sin(pose.pitch)
+    cy, sy = math.cos(pose.yaw), math.sin(pose.yaw)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
+    """Return x, y, z, w of the rotation Rz(yaw)·Ry(pitch)·Rx(roll)."""
+    cr, sr = math.cos(0.5 * roll), math.sin(0.5 * roll)
+    cp, sp = math.cos(0.5 * pitch), math.sin(0.5 * pitch)
+    cy, sy = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
+    return (
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+
+
+class Area(NamedTuple):
+    """Area [m²], centroid [m] and second moment about the centroid [m⁴] of a polygon."""
+
+    area: float
+    x: float
+    y: float
+    second_moment: float
+
+
+def area_of(points: FloatArray) -> Area:
+    """Return the area properties of a simple polygon (n, 2), whichever way it winds."""
+    shift = points.mean(axis=0)  # near the origin the cross products lose no digits
+    p = points - shift
+    q = np.roll(p, -1, axis=0)
+    cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
+    twice = float(cross.sum())
+    if twice == 0.0:
+        return Area(0.0, float(shift[0]), float(shift[1]), 0.0)
+    cx, cy = ((p + q) * cross[:, None]).sum(axis=0) / (3.0 * twice)
+    squares = (p * p + p * q + q * q).sum(axis=1)
+    about_shift = float((cross * squares).sum()) / 12.0
+    sign = math.copysign(1.0, twice)
+    area = 0.5 * abs(twice)
+    second = sign * about_shift - area * float(cx * cx + cy * cy)
+    return Area(area, float(shift[0] + cx), float(shift[1] + cy), second)
+
+
+def convex_hull(points: FloatArray) -> FloatArray:
+    """Return the convex hull (m, 2) of points (n, 2), counter-clockwise, without collinear ones."""
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+
+    def chain(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        out: list[tuple[float, float]] = []
+        for p in sequence:
+            while len(out) > 1 and _turn(out[-2], out[-1], p) <= 0.0:
+                out.pop()
+            out.append(p)
+        return out[:-1]
+
+    return np.array(chain(ordered) + chain(ordered[::-1])).reshape(-1, 2)
+
+
+def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+#: Vertices that the contact solver takes in one convex polygon.
+MAX_VERTICES = 8
+
+
+def convex_pieces(hull: FloatArray) -> list[FloatArray]:
+    """Cut a convex polygon (n, 2) into fans of at most eight vertices that share its first one."""
+    n = len(hull)
+    step = MAX_VERTICES - 2
+    return [
+        np.vstack([hull[:1], hull[k : min(k + step, n - 1) + 1]]) for k in range(1, n - 1, step)
+    ]
+
+
+def box(length: float, width: float, pose: tuple[float, float, float]) -> FloatArray:
+    """Return the corners (4, 2) of a rectangle centred at x, y and turned by yaw."""
+    x, y, yaw = pose
+    c, s = math.cos(yaw), math.sin(yaw)
+    half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * [0.5 * length, 0.5 * width]
+    return half @ np.array([[c, s], [-s, c]]) + [x, y]

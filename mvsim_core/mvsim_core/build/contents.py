@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a world holds, and how its arrays are laid out for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.contacts import Contact, contacts_of
+from mvsim_core.controllers import CONTROLLERS
+from mvsim_core.elements.occupancy_grid import GridMap
+from mvsim_core.entities import Entity
+from mvsim_core.errors import BuildError
+from mvsim_core.friction import FRICTION
+from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.schedule import Schedule
+from mvsim_core.solver.box2d import Box2dSolver
+from mvsim_core.specs.block import BlockSpec
+from mvsim_core.state import IntArray, State, allocate
+
+
+@dataclass
+class Systems:
+    """The arrays of a world and all that works on them."""
+
+    state: State
+    moving: int
+    movers: IntArray
+    mover_keys: list[int]
+    controllers: list[Any]
+    friction: list[Any]
+    animations: list[Any]
+    schedule: Schedule
+
+
+@dataclass
+class Contents:
+    """Entities, solver, scene and sensors of one world.
+
+    Args:
+        dt: Length of a tick [s].
+        gravity: Acceleration of gravity [m/s²].
+        solver: The contact solver.
+        scene: What planar lidars see.
+        make_vehicle: From a spec or XML text, a name and a pose to an entity.
+    """
+
+    dt: float
+    gravity: float
+    solver: Box2dSolver
+    scene: PlaneScene
+    make_vehicle: Callable[[Any, str | None, Any], Entity]
+    entities: list[Entity] = field(default_factory=list)
+    fixtures: list[Entity] = field(default_factory=list)
+    grids: list[GridMap] = field(default_factory=list)
+    standalone: list[Any] = field(default_factory=list)
+    animations: list[Any] = field(default_factory=list)
+    state: State | None = None
+
+    def vehicles(self) -> list[Entity]:
+        """Return the vehicles, in file order."""
+        return [e for e in self.entities if e.vehicle is not None]
+
+    def blocks(self) -> list[Entity]:
+        """Return the blocks, in file order."""
+        return [e for e in self.entities if isinstance(e.spec, BlockSpec)]
+
+    def sensors(self) -> Iterator[Any]:
+        """Iterate over all sensors: vehicle by vehicle, then the standalone ones."""
+        for entity in self.entities:
+            yield from entity.sensors
+        yield from self.standalone
+
+    def add(self, entity: Entity) -> None:
+        """Take an entity in and give its solids to the solver.
+
+        Raises:
+            BuildError: The name is taken.
+        """
+        if any(e.name == entity.name for e in self.entities):
+            raise BuildError(f"there is already something called {entity.name!r}")
+        enter(self.solver, entity)
+        self.entities.append(entity)
+
+    def add_vehicle(self, vehicle: Any, name: str | None, pose: Any) -> Entity:
+        """Make and take in a vehicle."""
+        entity = self.make_vehicle(vehicle, name, pose)
+        self.add(entity)
+        return entity
+
+    def remove(self, entity: Entity) -> None:
+        """Take an entity out."""
+        if entity.key >= 0:
+            self.solver.remove_body(entity.key)
+        self.entities.remove(entity)
+        self.animations = [a for a in self.animations if a.entity is not entity]
+
+    def contacts(self, state: State) -> list[Contact]:
+        """Return the pairs in contact now."""
+        known = {e.key: e for e in [*self.entities, *self.fixtures] if e.key >= 0}
+        return contacts_of(self.solver.touches(), known, state)
+
+    def assemble(self) -> Systems:
+        """Lay out the arrays: what moves comes first; rows keep their values."""
+        if self.state is not None:
+            for entity in self.entities:
+                entity.save(self.state)
+        ordered = sorted(self.entities, key=lambda e: not e.moves)
+        state = self._rows(ordered)
+        movers = [e for e in ordered if e.moves]
+        self.solver.bind([e.key for e in movers])
+        self.state = state
+        self._scene(ordered)
+        sensors = list(self.sensors())
+        for entity in self.entities:
+            for sensor in entity.sensors:
+                sensor.body = entity.row
+        return Systems(
+            state=state,
+            moving=len(movers),
+            movers=np.arange(len(movers), dtype=np.int64),
+            mover_keys=[e.key for e in movers],
+            controllers=self._controllers(),
+            friction=self._friction(),
+            animations=self.animations,
+            schedule=Schedule(sensors, self.dt),
+        )
+
+    def _rows(self, ordered: list[Entity]) -> State:
+        vehicles = [e for e in ordered if e.vehicle is not None]
+        state = allocate(
+            len(ordered),
+            sum(len(e.wheels) for e in vehicles),
+            len(vehicles),
+            sum(len(e.pids) for e in vehicles),
+        )
+        wheel = pid = 0
+        for row, entity in enumerate(ordered):
+            entity.row = row
+            state.bodies[row] = entity.body[0]
+        for row, entity in enumerate(vehicles):
+            assert entity.vehicle is not None
+            n, m = len(entity.wheels), len(entity.pids)
+            entity.vehicle_row, entity.wheel0, entity.pid0 = row, wheel, pid
+            state.wheels[wheel : wheel + n] = entity.wheels
+            state.wheels["body"][wheel : wheel + n] = entity.row
+            state.pids[pid : pid + m] = entity.pids
+            target = state.vehicles[row : row + 1]
+            old_wheel0 = int(entity.vehicle["wheel0"][0])
+            target[:] = entity.vehicle
+            target["body"], target["wheel0"], target["pid0"] = entity.row, wheel, pid
+            target["odo_left"] += wheel - old_wheel0
+            target["odo_right"] += wheel - old_wheel0
+            wheel, pid = wheel + n, pid + m
+        return state
+
+    def _scene(self, ordered: list[Entity]) -> None:
+        self.scene.clear_bodies()
+        for entity in ordered:
+            for solid in entity.solids:
+                self.scene.add_polygon(
+                    solid.points, body=entity.row, zmin=solid.z_range[0], zmax=solid.z_range[1]
+                )
+        self.scene.freeze()
+
+    def _controllers(self) -> list[Any]:
+        groups: dict[str, list[int]] = {}
+        for entity in self.vehicles():
+            name = entity.spec.dynamics.controller.kind
+            groups.setdefault(name, []).append(entity.vehicle_row)
+        return [
+            CONTROLLERS.get(name)(np.array(rows, dtype=np.int64)) for name, rows in groups.items()
+        ]
+
+    def _friction(self) -> list[Any]:
+        groups: dict[str, tuple[list[Any], list[int]]] = {}
+        for entity in self.vehicles():
+            specs, rows = groups.setdefault(entity.spec.friction.kind, ([], []))
+            for k in range(len(entity.wheels)):
+                specs.append(entity.spec.friction)
+                rows.append(entity.wheel0 + k)
+        return [
+            FRICTION.get(name)(specs, np.array(rows, dtype=np.int64))
+            for name, (specs, rows) in groups.items()
+        ]
+
+
+def enter(solver: Box2dSolver, entity: Entity) -> None:
+    """Give an entity's solids to the solver."""
+    if not entity.solids:
+        return
+    body = entity.body[0]
+    kind = int(body["kind"])
+    pose = (float(body["x"]), float(body["y"]), float(body["yaw"]))
+    entity.key = solver.add_body(kind, pose, entity.inertia)
+    base = float(body["z"])
+    for solid in entity.solids:
+        low, high = solid.z_range
+        solver.add_polygon(entity.key, solid.points, solid.material, (base + low, base + high))

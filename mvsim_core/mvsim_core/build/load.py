@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""``load_world``: the way from a file, a text or a spec to a running world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mvsim_core.build.world import Builder
+from mvsim_core.errors import Problem
+from mvsim_core.specs.world import WorldSpec
+from mvsim_core.world import World
+from mvsim_core.xmlfile import read_world
+
+
+def load_world(
+    path: str | Path | None = None,
+    *,
+    text: str | None = None,
+    variables: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> World:
+    """Load a world file and make it ready to step.
+
+    Args:
+        path: A ``.world.xml`` file.
+        text: The XML itself, instead of a file; relative paths start in the working directory.
+        variables: Values for ``${NAME}`` in the file; they win over the file's own.
+        seed: Of all random numbers: those of the file and those of the sensors.
+
+    Raises:
+        WorldFileError: The file has errors; the message holds all of them.
+        BuildError: What it describes cannot be built.
+    """
+    spec, problems = read_world(path, text=text, variables=variables, seed=seed)
+    return world_of(spec, seed=seed, warnings=problems)
+
+
+def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = ()) -> World:
+    """Return the running world of a spec, which may have been written in Python.
+
+    Raises:
+        BuildError: What it describes cannot be built.
+    """
+    builder = Builder(spec, list(warnings))
+    world = World(spec, builder.contents, seed)
+    world.warnings = tuple(builder.warnings)
+    return world

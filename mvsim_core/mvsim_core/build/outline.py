@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collision outlines: from the file, from a geometry, or from the meshes of the visuals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.geometry import box
+from mvsim_core.specs.block import BlockSpec
+from mvsim_core.specs.vehicle import VehicleSpec
+from mvsim_core.specs.visual import GeometrySpec, VisualSpec
+from mvsim_core.state import FloatArray
+
+Outline = tuple[FloatArray, tuple[float, float]]
+#: Corners of the polygon that stands for a round shape without `vertex_count`.
+ROUND_CORNERS = 10
+UNIT_SQUARE = box(1.0, 1.0, (0.0, 0.0, 0.0))
+
+
+class Outlines:
+    """Finds the collision outline of vehicles and blocks; meshes are read once.
+
+    Args:
+        warn: Called with where, element and message when a shape has to be replaced.
+    """
+
+    def __init__(self, warn: Callable[[Any, str, str], None]) -> None:
+        """Start with nothing read."""
+        self._warn = warn
+
+    def of_vehicle(self, spec: VehicleSpec) -> Outline:
+        """Return the chassis polygon (n, 2) in the vehicle frame and its z-range [m]."""
+        chassis = spec.dynamics.chassis
+        z_range = (chassis.zmin, chassis.zmax)
+        if chassis.shape is not None:
+            return np.array(chassis.shape), z_range
+        found = self._of_visuals(spec.visuals, None, None)
+        if found is not None:
+            return found
+        default = type(spec.dynamics)().chassis
+        self._warn(
+            chassis.where, "shape_from_visual", "no mesh could be read: the default chassis is used"
+        )
+        return np.array(default.shape), z_range
+
+    def of_block(self, spec: BlockSpec) -> Outline:
+        """Return the polygon (n, 2) in the block's frame and its z-range [m]."""
+        low, high = spec.zmin, spec.zmax
+        if spec.shape is not None:
+            return np.array(spec.shape), (low or 0.0, 1.0 if high is None else high)
+        if spec.geometry is not None:
+            return geometry_outline(spec.geometry, low, high)
+        found = self._of_visuals(spec.visuals, low, high, spec.visual_scale)
+        if found is not None:
+            return found
+        self._warn(
+            spec.where, "shape_from_visual", "no mesh could be read: a box of 1 m stands for it"
+        )
+        return UNIT_SQUARE, (low or 0.0, 1.0 if high is None else high)
+
+
+def geometry_outline(spec: GeometrySpec, low: float | None, high: float | None) -> Outline:
+    """Return the outline of a simple solid; heights that are not given are those of the solid."""
+    if spec.type in ("cylinder", "sphere"):
+        n = max(3, spec.vertex_count or ROUND_CORNERS)
+        angle = 2.0 * math.pi * np.arange(n) / n
+        points = spec.radius * np.column_stack((np.cos(angle), np.sin(angle)))
+        bottom, top = (0.0, spec.length)
+        if spec.type == "sphere":
+            bottom, top = -spec.radius, spec.radius
+    else:
+        points = box(spec.lx, spec.ly, (0.0, 0.0, 0.0))
+        if spec.type in ("box", "ramp"):
+            points[:, 0] += 0.5 * spec.lx
+        if spec.type == "box":
+            points[:, 1] += 0.5 * spec.ly
+        bottom, top = 0.0, spec.lz
+    return points, (bottom if low is None else low, top if high is None else high)

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the spec of a world to its running parts. The only place that knows all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mvsim_core.animation import KeyframeAnimation
+from mvsim_core.build.blocks import build_block, build_fixture, grid_solids, plane_solids, wall_solids
+from mvsim_core.build.contents import Contents, enter
+from mvsim_core.build.ground import Ground
+from mvsim_core.build.outline import Outlines
+from mvsim_core.build.sensors import SensorMaker
+from mvsim_core.build.vehicles import build_vehicle
+from mvsim_core.elements.occupancy_grid import GridMap, load_grid
+from mvsim_core.entities import Entity
+from mvsim_core.errors import BuildError, Problem
+from mvsim_core.geometry import Pose
+from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.solver.box2d import Box2dSolver
+from mvsim_core.solver.layers import Layers
+from mvsim_core.specs.block import BlockSpec
+from mvsim_core.specs.element import (
+    ElevationMapSpec,
+    HorizontalPlaneSpec,
+    OccupancyGridSpec,
+    PropertyRegionSpec,
+    VerticalPlaneSpec,
+)
+from mvsim_core.specs.params import Spec
+from mvsim_core.specs.simulable import SimulableSpec
+from mvsim_core.specs.vehicle import VehicleSpec
+from mvsim_core.specs.world import WorldSpec
+from mvsim_core.xmlfile import read_vehicle
+
+#: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
+AUTO_STEP = 0.005
+#: How far above its pose the search for the ground of a thing without height starts [m].
+SEARCH_ABOVE = 1.5
+
+
+@dataclass
+class Builder:
+    """Makes the contents of a world; keeps what is costly (maps, meshes) for the next reset."""
+
+    spec: WorldSpec
+    warnings: list[Problem] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Read the maps."""
+        self._outlines = Outlines(self.warn)
+        self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
+        for element in self.spec.elements:
+            if isinstance(element, OccupancyGridSpec):
+                self._grids.append((element, self._load_grid(element)))
+        self._warn_of_missing_parts()
+
+    def contents(self, spec: WorldSpec, seed: int) -> Contents:
+        """Return fresh contents: entities, solver, scene, sensors.
+
+        Raises:
+            BuildError: Something of the spec cannot be.
+        """
+        dt = self._time_step()
+        ground = Ground([e for e in spec.elements if isinstance(e, HorizontalPlaneSpec)])
+        sensors = SensorMaker(seed, dt, self.warn)
+        scene = PlaneScene()
+
+        def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
+            if not isinstance(vehicle, VehicleSpec):
+                vehicle = read_vehicle(vehicle, spec)
+            if name is not None:
+                vehicle = replace(vehicle, name=name)
+            if pose is not None:
+                vehicle = replace(vehicle, init_pose=Pose(x=pose[0], y=pose[1], yaw=pose[2]))
+            entity = self._vehicle(vehicle, ground)
+            entity.sensors = sensors.of_vehicle(vehicle, scene)
+            return entity
+
+        vehicles = [make_vehicle(v, None, None) for v in spec.vehicles]
+        blocks = [self._block(b, ground) for b in spec.blocks]
+        fixtures = self._fixtures()
+        everything = [*vehicles, *blocks, *fixtures]
+        solver = Box2dSolver(Layers([_absolute(e, s.z_range) for e in everything for s in e.solids]))
+        contents = Contents(
+            dt=dt,
+            gravity=spec.gravity,
+            solver=solver,
+            scene=scene,
+            make_vehicle=make_vehicle,
+            grids=[grid for _, grid in self._grids],
+            standalone=sensors.standalone(spec.sensors, scene),
+        )
+        self._fill(contents, [*vehicles, *blocks], fixtures)
+        return contents
+
+    def warn(self, where: Any, element: str, message: str) -> None:
+        """Note a warning once."""
+        problem = Problem(
+            file=where.file, line=where.line, element=element, message=message, severity="warning"
+        )
+        if problem not in self.warnings:
+            self.warnings.append(problem)
+
+    def _fill(self, contents: Contents, entities: list[Entity], fixtures: list[Entity]) -> None:
+        for entity in entities:
+            if isinstance(entity.spec, SimulableSpec) and entity.spec.animation is not None:
+                frames = entity.spec.animation.frames
+                animation = KeyframeAnimation(entity, frames, contents.solver)
+                contents.animations.append(animation)
+            contents.add(entity)
+        for fixture in fixtures:
+            enter(contents.solver, fixture)
+            contents.fixtures.append(fixture)
+            if isinstance(fixture.spec, OccupancyGridSpec):
+                continue
+            for solid in fixture.solids:
+                low, high = solid.z_range
+                contents.scene.add_polygon(solid.points, body=-1, zmin=low, zmax=high)
+        for _, grid in self._grids:
+            contents.scene.add_grid(grid)
+
+    def _vehicle(self, spec: VehicleSpec, ground: Ground) -> Entity:
+        chassis = spec.dynamics.chassis
+        outline, z_range = self._outlines.of_vehicle(spec)
+        pose = _settle(spec, ground, 0.5 * chassis.zmax)
+        return build_vehicle(spec, pose, outline, z_range, self.spec.gravity)
+
+    def _block(self, spec: BlockSpec, ground: Ground) -> Entity:
+        outline, z_range = self._outlines.of_block(spec)
+        return build_block(spec, _settle(spec, ground, 0.5 * z_range[1]), outline, z_range)
+
+    def _fixtures(self) -> list[Entity]:
+        fixtures = []
+        for i, (element, grid) in enumerate(self._grids):
+            fixtures.append(build_fixture(f"map_{i + 1}", element, grid_solids(element, grid)))
+        planes = [e for e in self.spec.elements if isinstance(e, VerticalPlaneSpec)]
+        for i, plane in enumerate(planes):
+            fixtures.append(build_fixture(f"plane_{i + 1}", plane, plane_solids(plane)))
+        for i, walls in enumerate(self.spec.walls):
+            fixtures.append(build_fixture(f"walls_{i + 1}", walls, wall_solids(walls)))
+        return fixtures
+
+    def _load_grid(self, element: OccupancyGridSpec) -> GridMap:
+        try:
+            grid = load_grid(
+                element.file,
+                resolution=element.resolution,
+                centerpixel_x=element.centerpixel_x,
+                centerpixel_y=element.centerpixel_y,
+            )
+        except BuildError as error:
+            name = Path(element.where.file).name
+            raise BuildError(f"{name}:{element.where.line}: <element>: {error}") from None
+        for text in grid.warnings:
+            self.warn(element.where, "element", text)
+        return grid
+
+    def _time_step(self) -> float:
+        """Return the step: as the file says, or automatic."""
+        periods = [s.period for v in self.spec.vehicles for s in v.sensors if s.period > 0.0]
+        shortest = min(periods, default=AUTO_STEP)
+        if self.spec.timestep <= 0.0:
+            return min(AUTO_STEP, shortest)
+        if self.spec.timestep > shortest:
+            self.warn(
+                self.spec.where,
+                "simul_timestep",
+                f"the step of {self.spec.timestep:g} s is longer than the shortest sensor period"
+                f" of {shortest:g} s: that sensor will read once a step",
+            )
+        return self.spec.timestep
+
+    def _warn_of_missing_parts(self) -> None:
+        """Name what the file asks for and this version does not simulate."""
+        missing: list[tuple[tuple[Spec, ...], str, str]] = [
+            (self.spec.actors, "actor", "actors do not walk yet: they are left out"),
+            (self.spec.joints, "joint", "joints are not simulated yet: the bodies stay apart"),
+        ]
+        for kind, message in (
+            (ElevationMapSpec, "elevation maps are not simulated yet: the ground stays flat"),
+            (PropertyRegionSpec, "property regions are not simulated yet"),
+        ):
+            found = tuple(e for e in self.spec.elements if isinstance(e, kind))
+            missing.append((found, "element", message))
+        for specs, element, message in missing:
+            if specs:
+                self.warn(specs[0].where, element, message)
+
+
+def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:
+    """Return the initial pose with z from the ground below it, unless the file forbids that."""
+    pose = spec.init_pose
+    if spec.skip_elevation_adjust:
+        return pose
+    return pose._replace(z=ground.height(pose.x, pose.y, pose.z + above))
+
+
+def _absolute(entity: Entity, z_range: tuple[float, float]) -> tuple[float, float]:
+    z = float(entity.body["z"][0])
+    return z + z_range[0], z + z_range[1]
+

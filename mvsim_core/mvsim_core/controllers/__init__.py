@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motor controllers: from targets to wheel torques and steering angles."""
+
+from mvsim_core.controllers.base import CONTROLLERS, Controller
+from mvsim_core.controllers.front_steer_pid import FrontSteerPid, TwistFrontSteerPid
+from mvsim_core.controllers.raw import Raw
+from mvsim_core.controllers.twist_ideal import TwistIdeal
+from mvsim_core.controllers.twist_pid import TwistPid
+
+__all__ = [
+    "CONTROLLERS",
+    "Controller",
+    "FrontSteerPid",
+    "Raw",
+    "TwistFrontSteerPid",
+    "TwistIdeal",
+    "TwistPid",
+]

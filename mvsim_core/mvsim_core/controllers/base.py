@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a controller is: targets of vehicles in, wheel torques and steering out."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from mvsim_core.registry import Registry
+from mvsim_core.state import IntArray, State
+
+
+class Controller(Protocol):
+    """A controller class serves all vehicles of a world that use it, in one call a step."""
+
+    #: Kinds of command that it follows: "twist", "ackermann", "torque".
+    accepts: ClassVar[frozenset[str]]
+    #: True when the body is driven kinematically and wheel forces do not act on it.
+    ideal: ClassVar[bool]
+
+    def __init__(self, ids: IntArray) -> None:
+        """Serve the rows ``ids`` of VEHICLE."""
+
+    def apply(self, state: State, gravity: float, dt: float) -> None:
+        """Write WHEEL.torque, WHEEL.yaw and VEHICLE.steer of its vehicles."""
+
+
+CONTROLLERS: Registry[Controller] = Registry("controller", "mvsim.controllers")
+
+
+class IdController:
+    """The common part of the built-in controllers: they only hold the rows they serve."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"twist"})
+    ideal: ClassVar[bool] = False
+
+    def __init__(self, ids: IntArray) -> None:
+        """Serve the rows ``ids`` of VEHICLE."""
+        self.ids = np.ascontiguousarray(ids, dtype=np.int64)

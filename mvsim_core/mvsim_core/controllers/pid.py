@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The speed controller that all PID classes share.
+
+Source: "Motor Controllers" of the physics documentation. The derivative is a real one (of the error,
+low-passed with bandwidth N when N > 0) and I_MAX limits the integral *term* [N m].
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from mvsim_core.state import Rows
+
+
+@njit(cache=True, nogil=True)
+def pid_output(p: Rows, error: float, feedforward: float, dt: float) -> float:
+    """Advance one controller by dt and return its torque [N m].
+
+    Args:
+        p: One row of PID.
+        error: Speed error [m/s].
+        feedforward: Torque added before the limit [N m].
+        dt: Time step [s].
+    """
+    p.integral = min(max(p.integral + p.ki * error * dt, -p.i_max), p.i_max)
+    slope = 0.0
+    if p.n > 0.0:
+        if p.started == 0:
+            p.derivative = error
+        # d/dt of the error through N / (s + N), backward Euler: stable for any N dt
+        slope = p.n * (error - p.derivative) / (1.0 + p.n * dt)
+        p.derivative += slope * dt
+    elif p.started != 0:
+        slope = (error - p.previous) / dt
+    p.previous = error
+    p.started = 1
+    free = p.kp * error + p.integral + p.kd * slope + feedforward
+    out = min(max(free, -p.max_torque), p.max_torque)
+    if p.antiwindup != 0 and p.kp > 0.0:
+        p.integral += p.ki / p.kp * (out - free) * dt
+        free = p.kp * error + p.integral + p.kd * slope + feedforward
+        out = min(max(free, -p.max_torque), p.max_torque)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def filter_set_point(p: Rows, target: float, dt: float) -> float:
+    """Return the set point after the optional low-pass of first or second order [m/s]."""
+    if p.filter_tau <= 0.0:
+        return target
+    a = math.exp(-dt / p.filter_tau)
+    p.filter1 = a * p.filter1 + (1.0 - a) * target
+    if p.filter_order <= 1:
+        return float(p.filter1)
+    p.filter2 = a * p.filter2 + (1.0 - a) * p.filter1
+    return float(p.filter2)
+
+
+@njit(cache=True, nogil=True)
+def reset_pid(p: Rows) -> None:
+    """Clear the memory of one controller."""
+    p.integral = 0.0
+    p.derivative = 0.0
+    p.previous = 0.0
+    p.started = 0
+    p.filter1 = 0.0
+    p.filter2 = 0.0
+
+
+@njit(cache=True, nogil=True)
+def only_braking(torque: float, speed: float) -> float:
+    """Keep a torque from pushing on past zero: it may only oppose the speed."""
+    if speed > 0.0:
+        return min(torque, 0.0)
+    if speed < 0.0:
+        return max(torque, 0.0)
+    return torque

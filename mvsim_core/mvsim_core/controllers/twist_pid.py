@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""``twist_pid``: one speed PID a side of a differential vehicle.
+
+Source: "Differential Twist PID Controller" of the physics documentation.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from mvsim_core.controllers.base import CONTROLLERS, IdController
+from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
+from mvsim_core.state import IntArray, Rows, State
+
+
+@njit(cache=True, nogil=True)
+def twist_pid_kernel(
+    vehicles: Rows, wheels: Rows, pids: Rows, bodies: Rows, ids: IntArray, gravity: float, dt: float
+) -> None:
+    """Set the torque of all wheels of the vehicles ``ids``; wheels alternate left, right."""
+    for i in ids:
+        v = vehicles[i]
+        left, right = wheels[v.odo_left], wheels[v.odo_right]
+        p_l, p_r = pids[v.pid0], pids[v.pid0 + 1]
+        want_l = filter_set_point(p_l, v.vx - 0.5 * v.wz * v.track, dt)
+        want_r = filter_set_point(p_r, v.vx + 0.5 * v.wz * v.track, dt)
+        v_l = left.omega * left.radius
+        v_r = right.omega * right.radius
+        stop = abs(want_l) < p_l.zero and abs(want_r) < p_r.zero
+        if stop and abs(v_l) < p_l.stop and abs(v_r) < p_r.stop:
+            reset_pid(p_l)
+            reset_pid(p_r)
+            t_l = 0.0
+            t_r = 0.0
+        else:
+            # weight along the slope, shared by two driven sides
+            hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * left.radius / 2.0
+            t_l = pid_output(p_l, want_l - v_l, p_l.feedforward * hill, dt)
+            t_r = pid_output(p_r, want_r - v_r, p_r.feedforward * hill, dt)
+            if stop:
+                t_l = only_braking(t_l, v_l)
+                t_r = only_braking(t_r, v_r)
+        for k in range(v.n_wheels):
+            w = wheels[v.wheel0 + k]
+            w.torque = 0.0  # an odd wheel is a caster
+            if k < 2 * (v.n_wheels // 2):
+                w.torque = t_l if k % 2 == 0 else t_r
+
+
+@CONTROLLERS.register("twist_pid")
+class TwistPid(IdController):
+    """All ``twist_pid`` vehicles of a world."""
+
+    def apply(self, state: State, gravity: float, dt: float) -> None:
+        """Turn targets and wheel speeds into wheel torques."""
+        twist_pid_kernel(
+            state.vehicles, state.wheels, state.pids, state.bodies, self.ids, gravity, dt
+        )

@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vehicle dynamics: roles of wheels, steering geometry, rigid islands, odometry."""
+
+from mvsim_core.dynamics.ackermann import Ackermann
+from mvsim_core.dynamics.base import DYNAMICS, Dynamics, Layout
+from mvsim_core.dynamics.differential import Differential
+
+__all__ = ["DYNAMICS", "Ackermann", "Differential", "Dynamics", "Layout"]

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a dynamics class is: the roles that the wheels of a vehicle play."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from mvsim_core.registry import Registry
+
+
+class Layout(NamedTuple):
+    """Roles of the wheels, which are counted in the order of the world file.
+
+    Lengths in m, angles in rad; a wheelbase of 0 means that nothing steers.
+    """
+
+    odo_left: int
+    odo_right: int
+    driven_first: int
+    driven_count: int
+    wheelbase: float = 0.0
+    front_track: float = 0.0
+    max_steer: float = 0.0
+
+
+class Dynamics(Protocol):
+    """A dynamics class says which wheels drive, steer and measure."""
+
+    def layout(self, spec: Any) -> Layout:
+        """Return the roles of the wheels of a vehicle."""
+
+
+DYNAMICS: Registry[Dynamics] = Registry("vehicle dynamics", "mvsim.dynamics")

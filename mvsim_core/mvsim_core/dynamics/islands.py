@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Newton's second law for rigid islands: forces and damping to velocities, before contacts.
+
+An island is a set of rigidly joined bodies that moves as one; each row of BODY is one island with
+its own centre of mass. Positions follow in ``solver``, after contacts have had their say.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from mvsim_core.state import DYNAMIC, Rows
+
+#: Iterations of the two-point ground friction of blocks, as many as Box2D spends on its joints.
+GROUND_ITERATIONS = 8
+
+
+@njit(cache=True, nogil=True)
+def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> None:
+    """Sum the wheel forces of each body and their torque about its centre of mass."""
+    for i in range(bodies.shape[0]):
+        b = bodies[i]
+        b.fx = 0.0
+        b.fy = 0.0
+        b.torque = 0.0
+    for k in range(wheels.shape[0]):
+        w = wheels[k]
+        b = bodies[w.body]
+        b.fx += w.fx
+        b.fy += w.fy
+        b.torque += (w.x - b.com_x) * w.fy - (w.y - b.com_y) * w.fx
+
+
+@njit(cache=True, nogil=True)
+def integrate_velocities_kernel(bodies: Rows, gravity: float, dt: float) -> None:
+    """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt); then blocks' friction.
+
+    The implicit damping factor is the one of Box2D, so that a body loses at most all its speed.
+    """
+    for i in range(bodies.shape[0]):
+        b = bodies[i]
+        if b.kind != DYNAMIC or b.ideal != 0:
+            continue
+        c, s = math.cos(b.yaw), math.sin(b.yaw)
+        lin = 1.0 / (1.0 + b.damp_lin * dt)
+        b.cvx = (b.cvx + (c * b.fx - s * b.fy) / b.mass * dt) * lin
+        b.cvy = (b.cvy + (s * b.fx + c * b.fy) / b.mass * dt) * lin
+        b.wz = (b.wz + b.torque / b.inertia * dt) / (1.0 + b.damp_ang * dt)
+        if b.ground_mu > 0.0:
+            rub_on_ground(b, gravity, dt)
+
+
+@njit(cache=True, nogil=True)
+def rub_on_ground(b: Rows, gravity: float, dt: float) -> None:
+    """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
+
+    Each point asks for the impulse that stops it and gets at most mu m g dt / 2 (accumulated over
+    the iterations, as in a sequential-impulse friction joint).
+    """
+    if b.cvx == 0.0 and b.cvy == 0.0 and b.wz == 0.0:
+        return
+    c, s = math.cos(b.yaw), math.sin(b.yaw)
+    limit = 0.5 * b.ground_mu * b.mass * gravity * dt
+    inv_m = 1.0 / b.mass
+    inv_i = 1.0 / b.inertia
+    px0 = 0.0
+    py0 = 0.0
+    px1 = 0.0
+    py1 = 0.0
+    for _ in range(GROUND_ITERATIONS):
+        for side in range(2):
+            ex = (b.ground_r if side == 0 else -b.ground_r) - b.com_x
+            rx = c * ex + s * b.com_y
+            ry = s * ex - c * b.com_y
+            ux = b.cvx - b.wz * ry
+            uy = b.cvy + b.wz * rx
+            k11 = inv_m + inv_i * ry * ry
+            k12 = -inv_i * rx * ry
+            k22 = inv_m + inv_i * rx * rx
+            det = k11 * k22 - k12 * k12
+            old_x = px0 if side == 0 else px1
+            old_y = py0 if side == 0 else py1
+            new_x = old_x - (k22 * ux - k12 * uy) / det
+            new_y = old_y - (k11 * uy - k12 * ux) / det
+            size = math.hypot(new_x, new_y)
+            if size > limit:
+                new_x *= limit / size
+                new_y *= limit / size
+            if side == 0:
+                px0 = new_x
+                py0 = new_y
+            else:
+                px1 = new_x
+                py1 = new_y
+            dx = new_x - old_x
+            dy = new_y - old_y
+            b.cvx += dx * inv_m
+            b.cvy += dy * inv_m
+            b.wz += inv_i * (rx * dy - ry * dx)

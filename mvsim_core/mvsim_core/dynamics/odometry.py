@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Odometry from the wheels' spin, as a robot's own encoders give it: slip shows.
+
+Source: "Odometry Estimation" of the physics documentation.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from mvsim_core.state import Rows
+
+#: Spin angles beyond it are wrapped so that they keep their precision [rad].
+WRAP_BEYOND = 1e4
+
+
+@njit(cache=True, nogil=True)
+def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
+    """Advance wheel angles and the odometry pose of all vehicles by dt."""
+    for k in range(wheels.shape[0]):
+        w = wheels[k]
+        w.phi += w.omega * dt
+        if abs(w.phi) > WRAP_BEYOND:
+            w.phi -= 2.0 * math.pi * math.trunc(w.phi / (2.0 * math.pi))  # C's fmod
+    for i in range(vehicles.shape[0]):
+        v = vehicles[i]
+        wheel_twist(v, wheels)
+        b = bodies[v.body]
+        v.odo_vy = 0.0
+        if b.ideal != 0:  # kinematic bases may move sideways, which no wheel spin shows
+            v.odo_vy = -math.sin(b.yaw) * b.vx + math.cos(b.yaw) * b.vy
+        mid = v.odo_yaw + 0.5 * v.odo_kyaw * v.odo_wz * dt
+        dx = v.odo_kx * v.odo_vx * dt
+        dy = v.odo_ky * v.odo_vy * dt
+        v.odo_x += math.cos(mid) * dx - math.sin(mid) * dy
+        v.odo_y += math.sin(mid) * dx + math.cos(mid) * dy
+        v.odo_yaw += v.odo_kyaw * v.odo_wz * dt
+
+
+@njit(cache=True, nogil=True)
+def wheel_twist(v: Rows, wheels: Rows) -> None:
+    """Write the twist that the spin of the left and right odometry wheels amounts to."""
+    left, right = wheels[v.odo_left], wheels[v.odo_right]
+    v_left = left.omega * left.radius
+    v_right = right.omega * right.radius
+    v.odo_wz = (v_right - v_left) / v.track
+    v.odo_vx = v_left + v.odo_wz * left.y

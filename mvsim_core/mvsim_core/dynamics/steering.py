@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ackermann geometry: from the virtual centre wheel to both front wheels.
+
+Source: "Ackermann Steering Dynamics" of the physics documentation. Wheels are numbered rear left,
+rear right, front left, front right from the first row of the vehicle.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from mvsim_core.state import Rows
+
+#: Below this speed a twist says nothing about the steering angle [m/s].
+CREEP = 1e-6
+
+
+@njit(cache=True, nogil=True)
+def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[float, float]:
+    """Return the angles of the left and right front wheel for a virtual centre wheel [rad]."""
+    if steer == 0.0:
+        return 0.0, 0.0
+    cot = 1.0 / math.tan(abs(steer))
+    shift = 0.5 * front_track / wheelbase
+    inner = math.atan2(1.0, cot - shift)  # atan2: beyond 90° when the turn is about a point inside
+    outer = math.atan2(1.0, cot + shift)
+    if steer > 0.0:
+        return inner, outer
+    return -outer, -inner
+
+
+@njit(cache=True, nogil=True)
+def set_steering(v: Rows, wheels: Rows, steer: float) -> None:
+    """Turn the front wheels of vehicle row ``v`` to the virtual angle, within its limit."""
+    v.steer = min(max(steer, -v.max_steer), v.max_steer)
+    left, right = wheel_angles(v.steer, v.front_track, v.wheelbase)
+    wheels[v.wheel0 + 2].yaw = left
+    wheels[v.wheel0 + 3].yaw = right
+
+
+@njit(cache=True, nogil=True)
+def steering_of_twist(v: Rows) -> float:
+    """Return the virtual steering angle that the target of row ``v`` asks for [rad].
+
+    R = v/ω, δ = atan(l/R). A vehicle that shall stand keeps its angle; one that shall turn on the
+    spot steers fully.
+    """
+    if not math.isnan(v.target_steer):
+        return float(v.target_steer)
+    if abs(v.vx) < CREEP:
+        if v.wz == 0.0:
+            return float(v.steer)
+        return math.copysign(v.max_steer, v.wz)
+    return math.atan(v.wheelbase * v.wz / v.vx)

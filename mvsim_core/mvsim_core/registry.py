@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A name → class table that third parties extend by entry points.
+
+It is for kinds of things that a world file chooses by name (``class="twist_pid"``). It is *not* a
+plug-in manager: nothing is loaded, unloaded or configured here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from mvsim_core.errors import UnknownName
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class Registry(Generic[T]):
+    """Classes of one kind by name.
+
+    Args:
+        kind: What the entries are, for messages ("friction model").
+        group: Entry-point group from which further entries are loaded on first use.
+    """
+
+    def __init__(self, kind: str, group: str) -> None:
+        """Make an empty registry; entry points are read on the first look-up."""
+        self.kind = kind
+        self.group = group
+        self._classes: dict[str, type[T]] = {}
+        self._loaded = False
+
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+        """Return a class decorator that enters the class under ``name``.
+
+        Raises:
+            ValueError: The name is taken.
+        """
+
+        def enter(cls: type[T]) -> type[T]:
+            if name in self._classes:
+                raise ValueError(f"{self.kind} {name!r} is registered twice")
+            self._classes[name] = cls
+            return cls
+
+        return enter
+
+    def get(self, name: str) -> type[T]:
+        """Return the class called ``name``.
+
+        Raises:
+            UnknownName: There is none; the message names the nearest ones.
+        """
+        self._load()
+        if name in self._classes:
+            return self._classes[name]
+        raise UnknownName(self.kind, name, self._classes)
+
+    def items(self) -> Iterator[tuple[str, type[T]]]:
+        """Iterate over all entries, third-party ones included."""
+        self._load()
+        return iter(dict(self._classes).items())
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is an entry of that name."""
+        self._load()
+        return name in self._classes
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        for point in entry_points(group=self.group):
+            try:
+                cls: Any = point.load()
+                self.register(point.name)(cls)
+            except Exception:  # a broken plug-in must not stop the simulator
+                _log.exception("%s plug-in %r could not be loaded", self.kind, point.name)

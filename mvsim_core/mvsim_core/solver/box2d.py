@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contact solver on Box2D 3, through the batch interface of pyb2d3 (its only import)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyb2d3 as b2
+
+from mvsim_core.geometry import convex_pieces
+from mvsim_core.solver.base import Inertia, Material, Touch
+from mvsim_core.solver.layers import Layers
+from mvsim_core.state import DYNAMIC, KINEMATIC, STATIC, FloatArray
+
+_KINDS = {
+    STATIC: b2.BodyType.STATIC,
+    DYNAMIC: b2.BodyType.DYNAMIC,
+    KINEMATIC: b2.BodyType.KINEMATIC,
+}
+
+
+class Box2dSolver:
+    """A Box2D world without gravity, damping and sleep: it does contacts and nothing else.
+
+    Args:
+        layers: The heights at which bodies can meet.
+        substeps: Solver iterations a step; four is Box2D's own advice.
+    """
+
+    def __init__(self, layers: Layers, substeps: int = 4) -> None:
+        """Make an empty world."""
+        self._world = b2.World(gravity=(0.0, 0.0))
+        self._layers = layers
+        self._substeps = substeps
+        self._bodies: dict[int, Any] = {}
+        self._next = 0
+        self._touching: dict[tuple[int, int], list[Any]] = {}
+        self.touch_changes = 0
+        self.bind([])
+
+    def add_body(self, kind: int, pose: tuple[float, float, float], inertia: Inertia) -> int:
+        """Add a body at x, y, yaw [m, m, rad] and return its key."""
+        key = self._next
+        self._next += 1
+        definition = b2.body_def(
+            type=_KINDS[kind], position=pose[:2], enable_sleep=False, user_data=key
+        )
+        body = self._world.create_body_from_def(definition)
+        body.set_transform(pose[:2], pose[2])
+        self._bodies[key] = body
+        if kind == DYNAMIC:
+            self._set_mass(body, inertia)
+        return key
+
+    def add_polygon(
+        self, body: int, points: FloatArray, material: Material, z_range: tuple[float, float]
+    ) -> None:
+        """Add a convex polygon (n, 2) in the body frame [m]; mass is not touched."""
+        handle = self._bodies[body]
+        bits = self._layers.bits(*z_range)
+        definition = b2.shape_def(density=0.0, enable_contact_events=True, update_body_mass=False)
+        definition.material = b2.surface_material(
+            friction=material.friction, restitution=material.restitution
+        )
+        definition.filter = b2.make_filter(category_bits=bits, mask_bits=bits)
+        for piece in convex_pieces(points):
+            shape = np.ascontiguousarray(piece, dtype=np.float32)
+            handle.create_shape(definition, b2.polygon(points=shape))
+
+    def remove_body(self, body: int) -> None:
+        """Remove a body and its shapes."""
+        self._bodies.pop(body).destroy()
+        self._touching = {k: v for k, v in self._touching.items() if body not in k}
+        self.touch_changes += 1
+
+    def bind(self, bodies: list[int]) -> None:
+        """Fix which bodies the arrays stand for, row by row."""
+        n = len(bodies)
+        self.linear = np.zeros((n, 2), np.float32)
+        self.angular = np.zeros(n, np.float32)
+        self.linear_out = np.zeros((n, 2), np.float32)
+        self.angular_out = np.zeros(n, np.float32)
+        self.poses = np.zeros((n, 4), np.float32)
+        self.poses_out = np.zeros((n, 4), np.float32)
+        self._batch = b2.Bodies()
+        for key in bodies:
+            self._batch.append(self._bodies[key].id)
+        self._batch.get_transforms(self.poses_out)
+
+    def place(self, body: int, x: float, y: float, yaw: float) -> None:
+        """Put a body somewhere else [m, m, rad]."""
+        self._bodies[body].set_transform((x, y), yaw)
+
+    def refresh(self) -> None:
+        """Read the poses again, after ``place``."""
+        self._batch.get_transforms(self.poses_out)
+
+    def step(self, dt: float) -> None:
+        """Take the velocities in, resolve contacts over dt [s], fill the outputs."""
+        batch = self._batch
+        self.poses, self.poses_out = self.poses_out, self.poses
+        batch.set_linear_velocities(self.linear)
+        batch.set_angular_velocities(self.angular)
+        self._world.step(dt, self._substeps)
+        batch.get_transforms(self.poses_out)
+        batch.get_linear_velocities(self.linear_out)
+        batch.get_angular_velocities(self.angular_out)
+        events = self._world.get_contact_events()
+        if events.begin_count or events.end_count:
+            self._note_contacts(events)
+
+    def touches(self) -> list[Touch]:
+        """Return all pairs in contact after the last step."""
+        return [Touch(a, b, *manifolds[-1]) for (a, b), manifolds in self._touching.items()]
+
+    def touch_counts(self) -> dict[int, int]:
+        """Return the number of touching partners of each body that has any."""
+        counts: dict[int, int] = {}
+        for pair in self._touching:
+            for key in pair:
+                counts[key] = counts.get(key, 0) + 1
+        return counts
+
+    def _note_contacts(self, events: Any) -> None:
+        """Keep the table of touching pairs; a pair may touch with several shapes."""
+        self.touch_changes += 1
+        for event in events.begin_events():
+            a, b = event.shape_a.body, event.shape_b.body
+            manifold = event.manifold
+            origin = a.position
+            anchor = next(iter(manifold.points())).anchor_a
+            point = (origin[0] + anchor[0], origin[1] + anchor[1])
+            pair = (a.user_data, b.user_data)
+            self._touching.setdefault(pair, []).append((*point, *manifold.normal))
+        for event in events.end_events():
+            if not (event.shape_a.is_valid() and event.shape_b.is_valid()):
+                continue
+            pair = (event.shape_a.body.user_data, event.shape_b.body.user_data)
+            manifolds = self._touching.get(pair, [])
+            if len(manifolds) > 1:
+                manifolds.pop(0)
+            else:
+                self._touching.pop(pair, None)
+
+    @staticmethod
+    def _set_mass(body: Any, inertia: Inertia) -> None:
+        if not all(map(math.isfinite, inertia)):
+            raise ValueError(f"mass properties must be finite, got {inertia}")
+        data = b2.MassData()
+        data.mass = inertia.mass
+        data.center = (inertia.com_x, inertia.com_y)
+        data.rotational_inertia = inertia.about_com
+        body.mass_data = data

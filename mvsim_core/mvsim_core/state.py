@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The simulated state: a few structured arrays, one row a thing.
+
+All that changes during a step lives here (sensors and the contact solver excepted), so that a copy of
+these arrays is a snapshot. Units are SI and rad; suffix-less vectors of BODY are in the world frame,
+those of WHEEL in the vehicle frame. Kernels take the plain arrays; `fields` gives attribute access
+for everything that is not hot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.void]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+STATIC, DYNAMIC, KINEMATIC = 0, 1, 2
+
+#: A rigid body. Pose and (vx, vy) belong to its reference point, (cvx, cvy) to its centre of mass.
+BODY = np.dtype(
+    [
+        ("x", "f8"),  # m
+        ("y", "f8"),  # m
+        ("z", "f8"),  # m
+        ("roll", "f8"),  # rad
+        ("pitch", "f8"),  # rad, REP-103: positive is nose down
+        ("yaw", "f8"),  # rad, not wrapped
+        ("vx", "f8"),  # m/s, world frame
+        ("vy", "f8"),  # m/s, world frame
+        ("wz", "f8"),  # rad/s
+        ("ax", "f8"),  # m/s², world frame, of the reference point over the last step
+        ("ay", "f8"),  # m/s²
+        ("az", "f8"),  # rad/s², yaw acceleration over the last step
+        ("cvx", "f8"),  # m/s, velocity of the centre of mass, world frame
+        ("cvy", "f8"),  # m/s
+        ("mass", "f8"),  # kg
+        ("inertia", "f8"),  # kg m², about the centre of mass
+        ("com_x", "f8"),  # m, centre of mass in the body frame
+        ("com_y", "f8"),  # m
+        ("damp_lin", "f8"),  # 1/s
+        ("damp_ang", "f8"),  # 1/s
+        ("slope_x", "f8"),  # 1, gravity direction along the body's x axis (0 on flat ground)
+        ("slope_y", "f8"),  # 1, along its y axis
+        ("ground_mu", "f8"),  # 1, friction of a block on the ground
+        ("ground_r", "f8"),  # m, distance of the two points where a block rests on the ground
+        ("fx", "f8"),  # N, sum of the wheel forces, body frame
+        ("fy", "f8"),  # N
+        ("torque", "f8"),  # N m, about the centre of mass
+        ("impulse_x", "f8"),  # N s, contact impulse of the last step, world frame
+        ("impulse_y", "f8"),  # N s
+        ("kind", "i8"),  # STATIC, DYNAMIC or KINEMATIC
+        ("touching", "i8"),  # number of contacts
+        ("ideal", "i8"),  # 1: driven kinematically, wheel forces do not act
+    ]
+)
+
+#: A wheel; position and forces in the frame of its vehicle.
+WHEEL = np.dtype(
+    [
+        ("body", "i8"),  # row of BODY
+        ("x", "f8"),  # m
+        ("y", "f8"),  # m
+        ("yaw", "f8"),  # rad, mounting angle plus steering
+        ("radius", "f8"),  # m
+        ("width", "f8"),  # m
+        ("mass", "f8"),  # kg
+        ("inertia", "f8"),  # kg m², about the axle
+        ("load", "f8"),  # N, weight of the chassis on the wheel (its own weight not included)
+        ("omega", "f8"),  # rad/s, spin, positive rolls forward
+        ("phi", "f8"),  # rad, spin angle
+        ("torque", "f8"),  # N m, of the motor, positive drives forward
+        ("cmd_torque", "f8"),  # N m, set point of raw controllers
+        ("fx", "f8"),  # N, force of the ground on the wheel, vehicle frame
+        ("fy", "f8"),  # N
+        ("slip_vx", "f8"),  # m/s, velocity of the wheel centre, wheel frame
+        ("slip_vy", "f8"),  # m/s
+    ]
+)
+
+NO_COMMAND, TWIST, ACKERMANN, TORQUE = 0, 1, 2, 3
+#: Value of `cmd_tick` for set points of the world file, which never expire.
+NEVER = np.iinfo(np.int64).max
+
+#: What a vehicle has beyond its body and wheels: geometry, commands, targets, odometry.
+VEHICLE = np.dtype(
+    [
+        ("body", "i8"),  # row of BODY
+        ("wheel0", "i8"),  # first row of WHEEL
+        ("n_wheels", "i8"),
+        ("pid0", "i8"),  # first row of PID
+        ("odo_left", "i8"),  # WHEEL rows whose spin gives the odometry
+        ("odo_right", "i8"),
+        ("chassis_mass", "f8"),  # kg, wheels not included
+        ("driven0", "i8"),  # first driven wheel, counted from wheel0
+        ("driven_n", "i8"),  # number of driven wheels
+        ("track", "f8"),  # m, y_left - y_right of the odometry wheels
+        ("wheelbase", "f8"),  # m, front axle to rear axle (Ackermann)
+        ("front_track", "f8"),  # m, distance of the front wheels (Ackermann)
+        ("max_steer", "f8"),  # rad, limit of the virtual centre wheel
+        ("steer", "f8"),  # rad, the virtual centre wheel now
+        ("cmd_kind", "i8"),  # NO_COMMAND, TWIST, ACKERMANN or TORQUE
+        ("cmd_tick", "i8"),  # when the command came; NEVER for those that cannot expire
+        ("cmd_vx", "f8"),  # m/s, vehicle frame
+        ("cmd_vy", "f8"),  # m/s
+        ("cmd_wz", "f8"),  # rad/s
+        ("cmd_speed", "f8"),  # m/s, at the rear axle
+        ("cmd_steer", "f8"),  # rad
+        ("expired", "i8"),  # 1: the command is older than the time-out
+        ("vx", "f8"),  # m/s, target twist, vehicle frame
+        ("vy", "f8"),  # m/s
+        ("wz", "f8"),  # rad/s
+        ("target_steer", "f8"),  # rad, wished steering; NaN: follows from the twist
+        ("odo_vx", "f8"),  # m/s, from the wheels' spin
+        ("odo_wz", "f8"),  # rad/s
+        ("odo_vy", "f8"),  # m/s
+        ("odo_x", "f8"),  # m, integrated, odometry frame
+        ("odo_y", "f8"),  # m
+        ("odo_yaw", "f8"),  # rad
+        ("odo_kx", "f8"),  # 1, multipliers of the odometry's increments
+        ("odo_ky", "f8"),
+        ("odo_kyaw", "f8"),
+    ]
+)
+
+#: One speed controller: gains first, then its memory.
+PID = np.dtype(
+    [
+        ("kp", "f8"),  # N m s/m
+        ("ki", "f8"),  # N m/m
+        ("kd", "f8"),  # N m s²/m
+        ("n", "f8"),  # 1/s, bandwidth of the derivative's filter; 0: none
+        ("i_max", "f8"),  # N m, limit of the integral term; inf: none
+        ("max_torque", "f8"),  # N m; inf: none
+        ("antiwindup", "i8"),
+        ("feedforward", "f8"),  # 1, gain of the slope feed-forward; 0: off
+        ("filter_tau", "f8"),  # s, set-point filter; 0: off
+        ("filter_order", "i8"),
+        ("zero", "f8"),  # m/s, a set point below it counts as stop
+        ("stop", "f8"),  # m/s, a speed below it counts as standing
+        ("target", "f8"),  # m/s, filtered set point of the last step
+        ("actual", "f8"),  # m/s, measured speed of the last step
+        ("integral", "f8"),  # N m
+        ("derivative", "f8"),  # m/s, filtered error
+        ("previous", "f8"),  # m/s, last error
+        ("started", "i8"),
+        ("filter1", "f8"),  # m/s
+        ("filter2", "f8"),  # m/s
+    ]
+)
+
+
+@dataclass
+class State:
+    """The arrays of one world, in the order in which kernels take them."""
+
+    bodies: Rows
+    wheels: Rows
+    vehicles: Rows
+    pids: Rows
+
+    def copy(self) -> State:
+        """Return an independent copy."""
+        return State(
+            self.bodies.copy(), self.wheels.copy(), self.vehicles.copy(), self.pids.copy()
+        )
+
+    def assign(self, other: State) -> None:
+        """Overwrite all rows by those of a state of the same world."""
+        self.bodies[:] = other.bodies
+        self.wheels[:] = other.wheels
+        self.vehicles[:] = other.vehicles
+        self.pids[:] = other.pids
+
+
+def allocate(bodies: int, wheels: int, vehicles: int, pids: int) -> State:
+    """Return a state of the given numbers of rows, all zero."""
+    return State(
+        np.zeros(bodies, BODY),
+        np.zeros(wheels, WHEEL),
+        np.zeros(vehicles, VEHICLE),
+        np.zeros(pids, PID),
+    )
+
+
+def fields(rows: Rows) -> Any:
+    """Return the same memory with attribute access (``fields(wheels).omega[3]``), not for kernels."""
+    return rows.view(np.recarray)

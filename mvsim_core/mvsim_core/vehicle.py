@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Handles for people: a name and rows of the world's arrays, no state of their own.
+
+Frames: world = ENU-like world frame of the file; vehicle = reference point, x forward, y left.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mvsim_core.controllers import CONTROLLERS
+from mvsim_core.entities import Entity
+from mvsim_core.errors import CommandError, UnknownName
+from mvsim_core.geometry import Pose, Twist
+from mvsim_core.state import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
+
+if TYPE_CHECKING:
+    from mvsim_core.world import World
+
+
+class Odometry(NamedTuple):
+    """What the wheels say: pose in the odometry frame (zero at the start) and twist."""
+
+    pose: Pose
+    twist: Twist
+
+
+class Handle:
+    """A body of a world, by name."""
+
+    def __init__(self, world: World, entity: Entity) -> None:
+        """Refer to one entity of a world."""
+        self._world = world
+        self._entity = entity
+
+    @property
+    def name(self) -> str:
+        """Its name in the world."""
+        return self._entity.name
+
+    @property
+    def spec(self) -> Any:
+        """What the world file says of it."""
+        return self._entity.spec
+
+    @property
+    def _body(self) -> Any:
+        return self._world.state_arrays.bodies[self._entity.row]
+
+    @property
+    def pose(self) -> Pose:
+        """Pose of the reference point, world frame [m, rad]; yaw is not wrapped."""
+        b = self._body
+        return Pose(*(float(b[k]) for k in ("x", "y", "z", "roll", "pitch", "yaw")))
+
+    @property
+    def twist(self) -> Twist:
+        """Velocity of the reference point in its own frame [m/s, rad/s]."""
+        b = self._body
+        c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
+        vx, vy = float(b["vx"]), float(b["vy"])
+        return Twist(c * vx + s * vy, -s * vx + c * vy, float(b["wz"]))
+
+    @property
+    def acceleration(self) -> tuple[float, float, float]:
+        """(ax, ay) of the reference point [m/s²] in its own frame and yaw acceleration [rad/s²]."""
+        b = self._body
+        c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
+        ax, ay = float(b["ax"]), float(b["ay"])
+        return (c * ax + s * ay, -s * ax + c * ay, float(b["az"]))
+
+    @property
+    def mass(self) -> float:
+        """Mass of the whole body, wheels included [kg]."""
+        return float(self._body["mass"])
+
+    @property
+    def in_collision(self) -> bool:
+        """Whether it touches something now."""
+        return bool(self._body["touching"])
+
+    @property
+    def polygons(self) -> list[FloatArray]:
+        """Its collision polygons, each (n, 2), in its own frame [m]."""
+        return [solid.points for solid in self._entity.solids]
+
+    @property
+    def z_range(self) -> tuple[float, float]:
+        """Lowest and highest point above its reference point [m]."""
+        return self._entity.z_range
+
+    def teleport(self, x: float, y: float, yaw: float) -> None:
+        """Put it at a pose of the world [m, m, rad], standing still.
+
+        Raises:
+            CommandError: A value is not finite.
+        """
+        _need_finite("teleport", x=x, y=y, yaw=yaw)
+        self._world.teleport(self._entity, x, y, yaw)
+
+    def __repr__(self) -> str:
+        """Return name and pose."""
+        p = self.pose
+        return f"<{type(self).__name__} {self.name!r} x={p.x:.3f} y={p.y:.3f} yaw={p.yaw:.3f}>"
+
+
+class Block(Handle):
+    """An obstacle."""
+
+
+class WheelView:
+    """One wheel; numbers are read from and written to the world's arrays."""
+
+    __slots__ = ("_index", "_vehicle")
+
+    def __init__(self, vehicle: Vehicle, index: int) -> None:
+        """Refer to wheel ``index`` of a vehicle."""
+        self._vehicle = vehicle
+        self._index = index
+
+    def _row(self) -> Any:
+        entity = self._vehicle._entity
+        return self._vehicle._world.state_arrays.wheels[entity.wheel0 + self._index]
+
+    @property
+    def omega(self) -> float:
+        """Spin [rad/s], positive rolls forward."""
+        return float(self._row()["omega"])
+
+    @omega.setter
+    def omega(self, value: float) -> None:
+        _need_finite("omega", omega=value)
+        self._row()["omega"] = value
+
+    @property
+    def phi(self) -> float:
+        """Spin angle [rad]."""
+        return float(self._row()["phi"])
+
+    @property
+    def steering(self) -> float:
+        """Angle about the vertical axis, vehicle frame [rad]."""
+        return float(self._row()["yaw"])
+
+    @property
+    def torque(self) -> float:
+        """Motor torque of the last step [N m], positive drives forward."""
+        return float(self._row()["torque"])
+
+    @property
+    def fx(self) -> float:
+        """Ground force along the vehicle's x axis in the last step [N]."""
+        return float(self._row()["fx"])
+
+    @property
+    def fy(self) -> float:
+        """Ground force along the vehicle's y axis in the last step [N]."""
+        return float(self._row()["fy"])
+
+    @property
+    def load(self) -> float:
+        """Weight of the chassis that rests on it [N], its own not included."""
+        return float(self._row()["load"])
+
+    @property
+    def position(self) -> tuple[float, float]:
+        """Centre in the vehicle frame [m]."""
+        row = self._row()
+        return float(row["x"]), float(row["y"])
+
+
+class Vehicle(Handle):
+    """A vehicle: commands go in, pose, twist, odometry, wheels and sensors can be read."""
+
+    def __init__(self, world: World, entity: Entity) -> None:
+        """Refer to one vehicle of a world."""
+        super().__init__(world, entity)
+        self._warned_vy = False
+
+    @property
+    def _row(self) -> Any:
+        return self._world.state_arrays.vehicles[self._entity.vehicle_row]
+
+    @property
+    def kind(self) -> str:
+        """Class of its dynamics ("differential", "ackermann", …)."""
+        return str(self.spec.dynamics.kind)
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Kinds of command that its controller follows: "twist", "ackermann", "torque"."""
+        accepted = CONTROLLERS.get(self.spec.dynamics.controller.kind).accepts
+        return accepted if self.steerable else accepted - {"ackermann"}
+
+    @property
+    def steerable(self) -> bool:
+        """Whether its front wheels steer."""
+        return bool(self._row["wheelbase"] > 0.0)
+
+    @property
+    def holonomic(self) -> bool:
+        """Whether it can follow a sideways velocity."""
+        return not self.steerable and CONTROLLERS.get(
+            self.spec.dynamics.controller.kind
+        ).ideal
+
+    @property
+    def odometry(self) -> Odometry:
+        """Pose and twist from the wheels' spin."""
+        v = self._row
+        return Odometry(
+            Pose(x=float(v["odo_x"]), y=float(v["odo_y"]), yaw=float(v["odo_yaw"])),
+            Twist(float(v["odo_vx"]), float(v["odo_vy"]), float(v["odo_wz"])),
+        )
+
+    @property
+    def steering(self) -> float:
+        """Angle of the virtual centre wheel [rad]."""
+        return float(self._row["steer"])
+
+    @property
+    def wheels(self) -> list[WheelView]:
+        """Its wheels in the order of the world file."""
+        return [WheelView(self, i) for i in range(len(self._entity.wheels))]
+
+    @property
+    def sensors(self) -> dict[str, Any]:
+        """Its sensors by name."""
+        return {sensor.name: sensor for sensor in self._entity.sensors}
+
+    @property
+    def chassis_polygon(self) -> FloatArray:
+        """Outline of the chassis (n, 2) in the vehicle frame [m]."""
+        return self._entity.solids[0].points
+
+    @property
+    def command_expired(self) -> bool:
+        """Whether the last command is older than the world's time-out."""
+        return bool(self._row["expired"])
+
+    def set_twist(self, vx: float, vy: float = 0.0, wz: float = 0.0) -> None:
+        """Command a velocity in the vehicle frame [m/s, m/s, rad/s].
+
+        A vehicle that can't move sideways warns once about vy and follows the rest.
+
+        Raises:
+            CommandError: Its controller takes no twist, or a value is not finite.
+        """
+        self._need("twist")
+        _need_finite("twist", vx=vx, vy=vy, wz=wz)
+        if vy != 0.0 and not self.holonomic and not self._warned_vy:
+            self._warned_vy = True
+            warnings.warn(f"{self.name} cannot move sideways: vy is ignored", stacklevel=2)
+        row = self._row
+        row["cmd_vx"], row["cmd_vy"], row["cmd_wz"] = vx, vy if self.holonomic else 0.0, wz
+        self._commanded(TWIST)
+
+    def set_ackermann(self, speed: float, steering: float) -> None:
+        """Command the speed at the rear axle [m/s] and the angle of the virtual centre wheel [rad].
+
+        Raises:
+            CommandError: It does not steer, or a value is not finite.
+        """
+        self._need("ackermann")
+        _need_finite("Ackermann command", speed=speed, steering=steering)
+        row = self._row
+        limit = float(row["max_steer"])
+        row["cmd_speed"], row["cmd_steer"] = speed, min(max(steering, -limit), limit)
+        self._commanded(ACKERMANN)
+
+    def set_wheel_torques(
+        self, torques: Sequence[float], steering: float | None = None
+    ) -> None:
+        """Command motor torques [N m], positive drives forward, in the order of the wheels.
+
+        Args:
+            torques: One a wheel, or two (left, right) for all wheels of each side.
+            steering: Angle of the virtual centre wheel [rad]; None leaves it as it is.
+
+        Raises:
+            CommandError: Its controller is not ``raw``, or numbers or values do not fit.
+        """
+        self._need("torque")
+        n = len(self._entity.wheels)
+        values = np.asarray(torques, dtype=float)
+        if values.shape == (2,) and n > 2 and not self.steerable:
+            values = np.resize(values, n)
+            values[n - n % 2 :] = 0.0
+        if values.shape != (n,):
+            raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {len(values)}")
+        _need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
+        start = self._entity.wheel0
+        self._world.state_arrays.wheels["cmd_torque"][start : start + n] = values
+        if steering is not None:
+            _need_finite("steering", steering=steering)
+            self._row["cmd_steer"] = steering
+        self._commanded(TORQUE)
+
+    def stop(self) -> None:
+        """Command standstill, or no torque."""
+        self._row["cmd_kind"] = NO_COMMAND
+        start = self._entity.wheel0
+        wheels = self._world.state_arrays.wheels[start : start + len(self._entity.wheels)]
+        wheels["cmd_torque"] = 0.0
+
+    def _commanded(self, kind: int) -> None:
+        row = self._row
+        row["cmd_kind"] = kind
+        row["cmd_tick"] = self._world.ticks
+
+    def _need(self, kind: str) -> None:
+        if kind not in self.accepts:
+            controller = self.spec.dynamics.controller.kind
+            takes = ", ".join(sorted(self.accepts)) or "nothing"
+            raise CommandError(
+                f"{self.name}: controller {controller!r} of a {self.kind!r} vehicle"
+                f" takes no {kind} command; it takes: {takes}"
+            )
+
+
+def _need_finite(what: str, **values: float) -> None:
+    for name, value in values.items():
+        if not math.isfinite(value):
+            raise CommandError(f"{what}: {name} must be a finite number, got {value!r}")
+
+
+class Handles(Mapping[str, Any]):
+    """Handles by name; an unknown name gets a suggestion."""
+
+    def __init__(self, kind: str) -> None:
+        """Start empty; ``kind`` is what the entries are called in messages."""
+        self._kind = kind
+        self._handles: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the handle of that name.
+
+        Raises:
+            UnknownName: There is none.
+        """
+        try:
+            return self._handles[name]
+        except KeyError:
+            raise UnknownName(self._kind, name, self._handles) from None
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, in file order."""
+        return iter(self._handles)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._handles)

@@ -1,0 +1,344 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The running world: arrays, systems, contact solver, sensors and the clock that drives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mvsim_core.commands import apply_commands_kernel
+from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
+from mvsim_core.dynamics.odometry import odometry_kernel
+from mvsim_core.errors import Problem, StepError
+from mvsim_core.profile import Profile
+from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
+from mvsim_core.specs.world import WorldSpec
+from mvsim_core.state import State
+from mvsim_core.ticks import SimClock
+from mvsim_core.vehicle import Block, Handles, Vehicle
+
+if TYPE_CHECKING:
+    from mvsim_core.contents import Contents
+    from mvsim_core.elements.occupancy_grid import GridMap
+    from mvsim_core.entities import Entity
+
+PHASES = (
+    "commands",
+    "animations",
+    "controllers",
+    "friction",
+    "integrate",
+    "solver",
+    "odometry",
+    "sensors",
+)
+
+
+class World:
+    """A world that can be stepped; made by ``load_world``.
+
+    All methods belong to one thread. Random numbers come from ``seed`` and the sensors' names alone.
+    """
+
+    def __init__(
+        self,
+        spec: WorldSpec,
+        contents: Callable[[WorldSpec, int], Contents],
+        seed: int = 0,
+        warnings: tuple[Problem, ...] = (),
+    ) -> None:
+        """Run the parts that ``contents`` makes of ``spec`` and a seed, also at each reset."""
+        self.spec = spec
+        self.seed = seed
+        self.warnings = warnings
+        self.command_timeout: float | None = None
+        self.vehicles: Mapping[str, Vehicle] = Handles("vehicle")
+        self.blocks: Mapping[str, Block] = Handles("block")
+        self.fresh: list[Any] = []
+        self._make = contents
+        self._profile = Profile(PHASES)
+        self._handles: dict[str, Vehicle | Block] = {}
+        self._populate()
+
+    # ------------------------------------------------------------------ time
+    @property
+    def dt(self) -> float:
+        """Length of a tick [s]."""
+        return self._clock.dt
+
+    @property
+    def ticks(self) -> int:
+        """Number of steps since the start."""
+        return self._clock.ticks
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self._clock.time
+
+    @property
+    def clock(self) -> SimClock:
+        """The world's clock."""
+        return self._clock
+
+    def step(self) -> None:
+        """Advance by one tick.
+
+        Raises:
+            StepError: A number of the state is not finite.
+        """
+        state, solver, dt, gravity = self.state_arrays, self._solver, self._clock.dt, self._gravity
+        mark = self._profile.mark
+        self._profile.start()
+        apply_commands_kernel(state.vehicles, self._clock.ticks, self._timeout_ticks())
+        mark(0)
+        for animation in self._animations:
+            animation.apply(state, self._clock.time + dt, dt)
+        mark(1)
+        for controller in self._controllers:
+            controller.apply(state, gravity, dt)
+        mark(2)
+        for friction in self._friction:
+            friction.apply(state, gravity, dt)
+        mark(3)
+        sum_wheel_forces_kernel(state.bodies, state.wheels)
+        integrate_velocities_kernel(state.bodies, gravity, dt)
+        mark(4)
+        self._move(state, solver, dt)
+        mark(5)
+        odometry_kernel(state.bodies, state.wheels, state.vehicles, dt)
+        self._clock.ticks += 1
+        mark(6)
+        self._sense()
+        mark(7)
+
+    def run(self, seconds: float, *, progress: bool = False) -> None:
+        """Advance by ``seconds`` of simulated time (whole ticks); ``progress`` shows a bar."""
+        ticks = range(round(seconds / self.dt))
+        if progress:
+            from rich.progress import track
+
+            for _ in track(ticks, description=f"simulating {seconds:g} s"):
+                self.step()
+            return
+        for _ in ticks:
+            self.step()
+
+    # ------------------------------------------------------------- reading
+    @property
+    def gravity(self) -> float:
+        """Acceleration of gravity [m/s²]."""
+        return self._gravity
+
+    @property
+    def bodies(self) -> np.ndarray[Any, np.dtype[np.void]]:
+        """The BODY array, one row a body."""
+        return self.state_arrays.bodies
+
+    @property
+    def contacts(self) -> list[Any]:
+        """Pairs in contact now, see ``contacts.Contact``."""
+        return self._contents.contacts(self.state_arrays)
+
+    @property
+    def grids(self) -> list[GridMap]:
+        """The occupancy grids of the world."""
+        return self._contents.grids
+
+    @property
+    def standalone_sensors(self) -> dict[str, Any]:
+        """Sensors that are fixed in the world, by name."""
+        return {sensor.name: sensor for sensor in self._contents.standalone}
+
+    @property
+    def profile(self) -> dict[str, float]:
+        """Wall seconds spent in each phase of the step so far."""
+        return self._profile.sums()
+
+    def clear_profile(self) -> None:
+        """Set the sums of the profile to zero."""
+        self._profile.clear()
+
+    # ------------------------------------------------------------ changing
+    def add_vehicle(self, vehicle: Any, *, name: str | None = None, pose: Any = None) -> Vehicle:
+        """Add a vehicle and return its handle.
+
+        Args:
+            vehicle: A VehicleSpec, or XML text of one <vehicle>.
+            name: Overrides the name in the spec.
+            pose: (x, y, yaw) [m, m, rad], overrides the pose in the spec.
+
+        Raises:
+            BuildError: The name is taken.
+            WorldFileError: The XML text has errors.
+        """
+        entity = self._contents.add_vehicle(vehicle, name, pose)
+        self._assemble()
+        return self.vehicles[entity.name]
+
+    def remove(self, name: str) -> None:
+        """Remove a vehicle or block.
+
+        Raises:
+            UnknownName: There is none of that name.
+        """
+        handle = self.vehicles[name] if name not in self.blocks else self.blocks[name]
+        self._contents.remove(handle._entity)
+        self._handles.pop(name)
+        self._assemble()
+
+    def remove_sensors(self) -> None:
+        """Remove all sensors, for runs that need the motion only."""
+        for entity in self._contents.entities:
+            entity.sensors.clear()
+        self._contents.standalone.clear()
+        self._assemble()
+
+    def teleport(self, entity: Entity, x: float, y: float, yaw: float) -> None:
+        """Put a body at a pose of the world, standing still (handles call it)."""
+        row = self.state_arrays.bodies[entity.row]
+        row["x"], row["y"], row["yaw"] = x, y, yaw
+        for name in ("vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"):
+            row[name] = 0.0
+        start = entity.wheel0
+        self.state_arrays.wheels["omega"][start : start + len(entity.wheels)] = 0.0
+        if entity.key >= 0:
+            self._solver.place(entity.key, x, y, yaw)
+            self._solver.refresh()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Return to the state after loading: what was added goes, what was removed comes back.
+
+        Handles stay valid by name. With the same seed all that follows is the same to the byte.
+        """
+        if seed is not None:
+            self.seed = seed
+        self._populate()
+
+    def state(self) -> dict[str, Any]:
+        """Return a snapshot for ``restore``: arrays, clock, random streams and readings."""
+        return {
+            "ticks": self.ticks,
+            "arrays": self.state_arrays.copy(),
+            "names": [e.name for e in self._contents.entities],
+            "sensors": [sensor.state() for sensor in self._contents.sensors()],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Return to a snapshot of a world with the same vehicles and blocks.
+
+        Free bodies go on exactly as after the snapshot; contacts are found anew.
+
+        Raises:
+            ValueError: Something was added or removed since the snapshot.
+        """
+        if snapshot["names"] != [e.name for e in self._contents.entities]:
+            raise ValueError("vehicles or blocks were added or removed since the snapshot")
+        self._clock.ticks = snapshot["ticks"]
+        self.state_arrays.assign(snapshot["arrays"])
+        for sensor, kept in zip(self._contents.sensors(), snapshot["sensors"], strict=True):
+            sensor.restore(kept)
+        for entity in self._contents.entities:
+            if entity.moves:
+                row = self.state_arrays.bodies[entity.row]
+                self._solver.place(entity.key, float(row["x"]), float(row["y"]), float(row["yaw"]))
+        self._solver.refresh()
+        self._schedule.restart(self.ticks)
+
+    # ------------------------------------------------------------ internal
+    def _populate(self) -> None:
+        self._contents = self._make(self.spec, self.seed)
+        self._clock = SimClock(self._contents.dt)
+        self._gravity = self._contents.gravity
+        self._solver = self._contents.solver
+        self._touch_changes = -1
+        self._handles.clear()
+        self.fresh = []
+        self._profile.clear()
+        self._assemble()
+
+    def _assemble(self) -> None:
+        """Lay the arrays and systems out for what there is now."""
+        layout = self._contents.assemble()
+        self.state_arrays: State = layout.state
+        self._controllers = layout.controllers
+        self._friction = layout.friction
+        self._animations = layout.animations
+        self._movers = layout.movers
+        self._mover_keys = layout.mover_keys
+        self._stale = np.zeros(len(layout.movers), np.bool_)
+        self._schedule = layout.schedule
+        self._schedule.restart(self._clock.ticks)
+        self._touch_changes = -1
+        self._name(self.vehicles, Vehicle, self._contents.vehicles())
+        self._name(self.blocks, Block, self._contents.blocks())
+
+    def _name(self, handles: Any, cls: type[Any], entities: list[Entity]) -> None:
+        """Keep handles that people hold valid: same name, same handle, new entity."""
+        table = handles._handles
+        table.clear()
+        for entity in entities:
+            handle = self._handles.setdefault(entity.name, cls(self, entity))
+            handle._entity = entity
+            table[entity.name] = handle
+
+    def _timeout_ticks(self) -> int:
+        return 0 if not self.command_timeout else round(self.command_timeout / self._clock.dt)
+
+    def _move(self, state: State, solver: Any, dt: float) -> None:
+        """Let the solver have its say and advance the poses."""
+        if not len(self._movers):
+            return
+        bad = gather_kernel(state.bodies, self._movers, solver.linear, solver.angular)
+        if bad >= 0:
+            raise self._not_finite(bad)
+        solver.step(dt)
+        if solver.touch_changes != self._touch_changes:
+            self._touch_changes = solver.touch_changes
+            self._count_touches(state, solver)
+        drifted = absorb_kernel(
+            state.bodies,
+            self._movers,
+            (solver.linear, solver.angular),
+            (solver.poses, solver.poses_out),
+            (solver.linear_out, solver.angular_out),
+            dt,
+            self._stale,
+        )
+        ideal_twist_kernel(state.bodies, state.vehicles, dt)
+        if drifted:
+            for k in np.flatnonzero(self._stale):
+                row = state.bodies[self._movers[k]]
+                pose = (float(row["x"]), float(row["y"]), float(row["yaw"]))
+                solver.place(self._mover_keys[k], *pose)
+            solver.refresh()
+
+    def _count_touches(self, state: State, solver: Any) -> None:
+        counts = solver.touch_counts()
+        state.bodies["touching"] = 0
+        for entity in self._contents.entities:
+            if entity.key in counts:
+                state.bodies["touching"][entity.row] = counts[entity.key]
+
+    def _sense(self) -> None:
+        self.fresh = []
+        ticks = self._clock.ticks
+        if ticks < self._schedule.next_tick:
+            return
+        for sensor in self._schedule.pop_due(ticks):
+            sensor.sample(self.state_arrays.bodies, ticks, self._clock.time)
+            self.fresh.append(sensor)
+
+    def _not_finite(self, row: int) -> StepError:
+        name = next(e.name for e in self._contents.entities if e.row == row)
+        body = self.state_arrays.bodies[row]
+        for field in ("cvx", "cvy", "wz", "x", "y", "yaw"):
+            if not np.isfinite(body[field]):
+                return StepError(
+                    f"{name}: {field} is {body[field]} in tick {self.ticks + 1};"
+                    " a torque, mass or time step may be far out of range"
+                )
+        return StepError(f"{name}: not finite in tick {self.ticks + 1}")

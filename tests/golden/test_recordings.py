@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our trajectories against those of the C++ original, where it does what is documented."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.golden.recordings import read_cases, read_rows, run_case
+
+Columns = dict[str, np.ndarray[Any, Any]]
+
+#: Cases in which all rows must agree closely.
+CLOSE = [
+    "01_small_robot",
+    "01_small_robot_dt10ms",
+    "01_small_robot_dt1ms",
+    "02_turtlebot3_pid",
+    "03_jackal_pid",
+    "03_jackal_pid_left",
+    "09_coast_default",
+    "09_raw4w_default",
+    "09_raw_default",
+    "09_raw_default_asym",
+    "09_raw_default_high",
+    "09_raw_default_nocrr",
+    "09_slide_left_default",
+    "11_damping_attr0",
+    "11_damping_default",
+]
+#: Cases with front-wheel steering: 1 % of the path, 0.01 rad.
+STEERED = ["04_ackermann_front_steer_pid", "04_ackermann_raw", "04_ackermann_twist"]
+
+
+def path_length(rows: Columns) -> np.ndarray[Any, Any]:
+    """Return the length of the path driven up to each row [m]."""
+    steps = np.hypot(np.diff(rows["x"]), np.diff(rows["y"]))
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def errors(want: Columns, got: Columns) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the errors of position [m] and yaw [rad] at each row."""
+    position = np.hypot(want["x"] - got["x"], want["y"] - got["y"])
+    yaw = np.abs(np.angle(np.exp(1j * (want["yaw"] - got["yaw"]))))
+    return position, yaw
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_trajectory_agrees_closely(reference: Path, name: str) -> None:
+    """1 mm + 0.05 % of the path, 0.001 rad + 0.05 %; wheels 0.5 % of their maximum."""
+    want = read_rows(reference, name)
+    got = run_case(reference, read_cases(reference)[name], want["t"])
+    position, yaw = errors(want, got)
+    turned = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(want["yaw"])))])
+    assert np.all(position <= 1e-3 + 5e-4 * path_length(want)), position.max()
+    assert np.all(yaw <= 1e-3 + 5e-4 * turned), yaw.max()
+    for column in [c for c in want if c.endswith(("_omega", "_torque"))]:
+        size = np.abs(want[column]).max()
+        error = np.abs(want[column] - got[column]).max()
+        assert error <= 5e-3 * size + 1e-3, (column, error, size)
+
+
+@pytest.mark.parametrize("name", STEERED)
+def test_steered_trajectory_agrees(reference: Path, name: str) -> None:
+    """Front drive, as the original has it."""
+    want = read_rows(reference, name)
+    got = run_case(reference, read_cases(reference)[name], want["t"])
+    position, yaw = errors(want, got)
+    assert np.all(position <= 1e-3 + 0.01 * path_length(want)), position.max()
+    assert np.all(yaw <= 0.01), yaw.max()
+    for wheel in ("w2_yaw", "w3_yaw"):
+        assert np.abs(want[wheel] - got[wheel]).max() < 1e-4
