@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+
+PYTHON ?= python3
+PY := .venv/bin/python
+WORLD ?= worlds/warehouse.world.xml
+
+# A sourced ROS installation or another environment must not reach into ours.
+export PYTHONNOUSERSITE := 1
+unexport PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
+unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH
+unexport ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION RMW_IMPLEMENTATION
+
+.PHONY: help demo test lint format bench clean setup setup-dev
+
+help:
+	@echo "make demo    drive a robot through a small warehouse over ROS 2 (WORLD=file.xml)"
+	@echo "make test    style, types and all tests"
+	@echo "make lint    style and types only"
+	@echo "make format  put the code into the project's style"
+	@echo "make bench   measure the speed of the simulation"
+	@echo "make clean   remove all that make has made, also .venv and .cache"
+
+demo: setup
+	@$(PY) -m mvsim_ros2.demo "$(WORLD)"
+
+test: lint
+	$(PY) -m pytest -n 2 --dist loadfile
+
+lint: setup-dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: setup-dev
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+bench: setup
+	$(PY) -m benchmarks
+
+clean:
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build install log mvsim_*/build mvsim_*/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup:
+	@$(PYTHON) scripts/bootstrap.py run
+
+setup-dev:
+	@$(PYTHON) scripts/bootstrap.py dev
