@@ -23,12 +23,15 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 PYTHON = VENV / "bin" / "python"
+BUILD = "requirements/build.txt"
 REQUIREMENTS = {
     "run": ["requirements/run.txt"],
     "dev": ["requirements/run.txt", "requirements/dev.txt"],
 }
 PACKAGES = ["mvsim_core", "mvsim_ros2"]
 INTERFACES = ["pypi", "mvsim_msgs"]
+TAG = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
+"""What compiled modules depend on, such as `cpython-311-linux-x86_64`."""
 ALIEN = {
     "AMENT_PREFIX_PATH",
     "CMAKE_PREFIX_PATH",
@@ -61,8 +64,8 @@ def main(kind: str) -> None:
         install_system_packages(missing_packages())
         make_environment()
         say("Python packages")
-        files = [arg for name in REQUIREMENTS[kind] for arg in ("-r", name)]
-        pip("install", *files)
+        pip("install", "-r", BUILD)
+        pip("install", *(f"-r{name}" for name in REQUIREMENTS[kind]))
         install_interfaces(stamp)
         say("mvsim_core, mvsim_ros2")
         pip("install", "--no-deps", "--no-build-isolation", *(f"-e./{p}" for p in PACKAGES))
@@ -86,15 +89,15 @@ class Stamp:
 
 def fingerprint(kind: str) -> str:
     """A hash of all that the environment depends on."""
-    files = [*REQUIREMENTS[kind], "scripts/bootstrap.py"]
+    files = [BUILD, *REQUIREMENTS[kind], "scripts/bootstrap.py"]
     files += [f"{name}/{file}" for name in PACKAGES for file in ("setup.cfg", "package.xml")]
-    parts = [sys.version, str(ROOT), interface_key()]
+    parts = [TAG, str(ROOT), interface_key()]
     return digest([part.encode() for part in parts] + [(ROOT / f).read_bytes() for f in files])
 
 
 def interface_key() -> str:
     """A hash of the interface packages' sources and of what they are compiled for."""
-    parts = [sys.version.encode(), sysconfig.get_platform().encode()]
+    parts = [TAG.encode()]
     for top in INTERFACES:
         for path in sorted((ROOT / top).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
