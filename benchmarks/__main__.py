@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m benchmarks [FILTER] [--json]``: one line a case, microseconds."""
+"""`python -m benchmarks [FILTER] [--json]`: one line a case, microseconds."""
 
 from __future__ import annotations
 

@@ -1,3 +1,92 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lightweight, physically honest simulator of many ground vehicles; no ROS inside."""
+"""A physically honest simulator of ground vehicles in 2.5D, usable without ROS.
+
+>>> from mvsim_core import load_world
+>>> world = load_world("worlds/warehouse.world.xml")  # doctest: +SKIP
+>>> world.vehicles["r1"].set_twist(0.5, 0.0, 0.3)  # doctest: +SKIP
+>>> world.run(10.0)  # doctest: +SKIP
+
+The names below are imported when they are first used, so that tools which only read files start at
+once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from mvsim_core.build.load import load_world, world_of
+    from mvsim_core.contacts import Contact
+    from mvsim_core.controllers import CONTROLLERS
+    from mvsim_core.dynamics import DYNAMICS
+    from mvsim_core.errors import (
+        BuildError,
+        CommandError,
+        MvsimError,
+        Problem,
+        StepError,
+        UnknownName,
+        WorldFileError,
+    )
+    from mvsim_core.friction import FRICTION
+    from mvsim_core.geometry import Pose, Twist
+    from mvsim_core.sensors import SENSORS
+    from mvsim_core.vehicle import Block, Vehicle, WheelView
+    from mvsim_core.world import World
+
+_HOMES = {
+    "load_world": "build.load",
+    "world_of": "build.load",
+    "World": "world",
+    "Vehicle": "vehicle",
+    "Block": "vehicle",
+    "WheelView": "vehicle",
+    "Contact": "contacts",
+    "Pose": "geometry",
+    "Twist": "geometry",
+    "MvsimError": "errors",
+    "WorldFileError": "errors",
+    "BuildError": "errors",
+    "CommandError": "errors",
+    "StepError": "errors",
+    "UnknownName": "errors",
+    "Problem": "errors",
+    "CONTROLLERS": "controllers",
+    "DYNAMICS": "dynamics",
+    "FRICTION": "friction",
+    "SENSORS": "sensors",
+}
+
+__all__ = [
+    "CONTROLLERS",
+    "DYNAMICS",
+    "FRICTION",
+    "SENSORS",
+    "Block",
+    "BuildError",
+    "CommandError",
+    "Contact",
+    "MvsimError",
+    "Pose",
+    "Problem",
+    "StepError",
+    "Twist",
+    "UnknownName",
+    "Vehicle",
+    "WheelView",
+    "World",
+    "WorldFileError",
+    "load_world",
+    "world_of",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

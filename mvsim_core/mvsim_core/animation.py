@@ -47,7 +47,7 @@ class KeyframeAnimation:
         return x + c * dx - s * dy, y + s * dx + c * dy, z + dz, yaw + dyaw
 
     def apply(self, state: State, time: float, dt: float) -> None:
-        """Give the body the velocity that takes it to its pose at ``time`` within dt."""
+        """Give the body the velocity that takes it to its pose at `time` within dt."""
         body = state.bodies[self.entity.row]
         x, y, z, yaw = self.at(time)
         turn = math.remainder(yaw - float(body["yaw"]), 2.0 * math.pi)

@@ -43,7 +43,5 @@ def contacts_of(touches: list[Touch], known: dict[int, Entity], state: State) ->
                 row = state.bodies[entity.row]
                 along = float(row["impulse_x"]) * touch.nx + float(row["impulse_y"]) * touch.ny
                 impulse = max(impulse, abs(along))
-        found.append(
-            Contact(a.name, b.name, (touch.x, touch.y), (touch.nx, touch.ny), impulse)
-        )
+        found.append(Contact(a.name, b.name, (touch.x, touch.y), (touch.nx, touch.ny), impulse))
     return sorted(found)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts that a world consists of: what ``build`` makes of specs, and where their rows are.
+"""The parts that a world consists of: what `build` makes of specs, and where their rows are.
 
-An entity keeps its rows while the arrays of the world are laid out anew (when something is added or
-removed); handles find their rows through it.
+An entity keeps its rows while the arrays of the world are laid out anew (when something is added
+or removed); handles find their rows through it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Solid:
 class Entity:
     """Something with a body: a vehicle, a block, or a fixed part of the world.
 
-    The rows are those to be put into the arrays of the world; ``save`` takes them back.
+    The rows are those to be put into the arrays of the world; `save` takes them back.
     """
 
     name: str
@@ -104,5 +104,6 @@ def body_row(
     row["cvx"] = row["vx"] - twist[2] * (s * inertia.com_x + c * inertia.com_y)
     row["cvy"] = row["vy"] + twist[2] * (c * inertia.com_x - s * inertia.com_y)
     row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
+    row["cos_x"] = row["cos_y"] = 1.0
     row["kind"] = kind
     return row

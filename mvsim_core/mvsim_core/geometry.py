@@ -90,7 +90,7 @@ def area_of(points: FloatArray) -> Area:
 
 
 def convex_hull(points: FloatArray) -> FloatArray:
-    """Return the convex hull (m, 2) of points (n, 2), counter-clockwise, without collinear ones."""
+    """Return the convex hull (m, 2) of points (n, 2), counter-clockwise, no collinear ones."""
     ordered = sorted({(float(x), float(y)) for x, y in points})
 
     def chain(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -126,4 +126,5 @@ def box(length: float, width: float, pose: tuple[float, float, float]) -> FloatA
     x, y, yaw = pose
     c, s = math.cos(yaw), math.sin(yaw)
     half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * [0.5 * length, 0.5 * width]
-    return half @ np.array([[c, s], [-s, c]]) + [x, y]
+    turned: FloatArray = half @ np.array([[c, s], [-s, c]]) + [x, y]
+    return turned

@@ -27,7 +27,7 @@ class Profile:
         self._last = perf_counter()
 
     def mark(self, phase: int) -> None:
-        """End phase number ``phase`` and begin the next one."""
+        """End phase number `phase` and begin the next one."""
         now = perf_counter()
         self._sums[phase] += now - self._last
         self._last = now

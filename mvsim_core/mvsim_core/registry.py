@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A name → class table that third parties extend by entry points.
 
-It is for kinds of things that a world file chooses by name (``class="twist_pid"``). It is *not* a
+It is for kinds of things that a world file chooses by name (`class="twist_pid"`). It is *not* a
 plug-in manager: nothing is loaded, unloaded or configured here.
 """
 
@@ -35,7 +35,7 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Return a class decorator that enters the class under ``name``.
+        """Return a class decorator that enters the class under `name`.
 
         Raises:
             ValueError: The name is taken.
@@ -50,7 +50,7 @@ class Registry(Generic[T]):
         return enter
 
     def get(self, name: str) -> type[T]:
-        """Return the class called ``name``.
+        """Return the class called `name`.
 
         Raises:
             UnknownName: There is none; the message names the nearest ones.

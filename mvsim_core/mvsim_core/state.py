@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The simulated state: a few structured arrays, one row a thing.
 
-All that changes during a step lives here (sensors and the contact solver excepted), so that a copy of
-these arrays is a snapshot. Units are SI and rad; suffix-less vectors of BODY are in the world frame,
-those of WHEEL in the vehicle frame. Kernels take the plain arrays; `fields` gives attribute access
-for everything that is not hot.
+All that changes during a step lives here (sensors and the contact solver excepted), so that a
+copy of these arrays is a snapshot. Units are SI and rad; vectors of BODY are in the world frame
+unless said otherwise, those of WHEEL in the vehicle frame. Kernels take the plain arrays;
+`fields` gives attribute access for everything that is not hot.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 Rows = npt.NDArray[np.void]
+#: One row inside a kernel: numba gives it attribute access, which numpy types do not know.
+Row = Any
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
@@ -47,6 +49,8 @@ BODY = np.dtype(
         ("damp_ang", "f8"),  # 1/s
         ("slope_x", "f8"),  # 1, gravity direction along the body's x axis (0 on flat ground)
         ("slope_y", "f8"),  # 1, along its y axis
+        ("cos_x", "f8"),  # 1, plan view length of a unit length along the body's x axis
+        ("cos_y", "f8"),  # 1, along its y axis
         ("ground_mu", "f8"),  # 1, friction of a block on the ground
         ("ground_r", "f8"),  # m, distance of the two points where a block rests on the ground
         ("fx", "f8"),  # N, sum of the wheel forces, body frame
@@ -78,8 +82,17 @@ WHEEL = np.dtype(
         ("cmd_torque", "f8"),  # N m, set point of raw controllers
         ("fx", "f8"),  # N, force of the ground on the wheel, vehicle frame
         ("fy", "f8"),  # N
-        ("slip_vx", "f8"),  # m/s, velocity of the wheel centre, wheel frame
-        ("slip_vy", "f8"),  # m/s
+        ("vx", "f8"),  # m/s, velocity of the wheel centre over the ground, wheel frame
+        ("vy", "f8"),  # m/s
+        ("carried", "f8"),  # kg, mass that the wheel stands for: load / g + its own
+        ("normal", "f8"),  # N, force across the ground
+        ("gravity_x", "f8"),  # N, weight along a slope, vehicle frame
+        ("gravity_y", "f8"),  # N
+        ("slope_x", "f8"),  # N, the same in the wheel frame
+        ("slope_y", "f8"),  # N
+        ("idle", "i8"),  # 1: no motor of its vehicle gives torque
+        ("region_mu", "f8"),  # 1, friction of the region it stands in; NaN: none
+        ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
     ]
 )
 
@@ -104,6 +117,12 @@ VEHICLE = np.dtype(
         ("front_track", "f8"),  # m, distance of the front wheels (Ackermann)
         ("max_steer", "f8"),  # rad, limit of the virtual centre wheel
         ("steer", "f8"),  # rad, the virtual centre wheel now
+        ("split_centre", "f8"),  # 1, share of the front axle of an engine's torque
+        ("split_front", "f8"),  # 1, share of the left wheel of the front axle's
+        ("split_rear", "f8"),  # 1, of the rear axle's
+        ("bias_centre", "f8"),  # 1, bias of the torsen between the axles; 0: open
+        ("bias_front", "f8"),  # 1, of the front differential
+        ("bias_rear", "f8"),  # 1, of the rear differential
         ("cmd_kind", "i8"),  # NO_COMMAND, TWIST, ACKERMANN or TORQUE
         ("cmd_tick", "i8"),  # when the command came; NEVER for those that cannot expire
         ("cmd_vx", "f8"),  # m/s, vehicle frame
@@ -111,6 +130,7 @@ VEHICLE = np.dtype(
         ("cmd_wz", "f8"),  # rad/s
         ("cmd_speed", "f8"),  # m/s, at the rear axle
         ("cmd_steer", "f8"),  # rad
+        ("cmd_engine", "f8"),  # N m, of the engine of a drivetrain
         ("expired", "i8"),  # 1: the command is older than the time-out
         ("vx", "f8"),  # m/s, target twist, vehicle frame
         ("vy", "f8"),  # m/s
@@ -189,5 +209,5 @@ def allocate(bodies: int, wheels: int, vehicles: int, pids: int) -> State:
 
 
 def fields(rows: Rows) -> Any:
-    """Return the same memory with attribute access (``fields(wheels).omega[3]``), not for kernels."""
+    """Return the same memory with attribute access, `fields(w).omega[3]`; not for kernels."""
     return rows.view(np.recarray)

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated time as an integer: ``t = ticks · dt``, never a sum of floats."""
+"""Simulated time as an integer: `t = ticks · dt`, never a sum of floats."""
 
 from __future__ import annotations
 
 import math
 
-#: How far (as a part of one tick) a period may exceed a whole number of ticks and still count as it.
+#: How far (in ticks) a period may exceed a whole number of ticks and still count as it.
 SLACK = 1e-6
 
 
@@ -36,5 +36,5 @@ class SimClock:
         return round(self.ticks * self.dt * 1e9)
 
     def whole_ticks(self, seconds: float) -> int:
-        """Return ``seconds`` in ticks, rounded up, at least 1."""
+        """Return `seconds` in ticks, rounded up, at least 1."""
         return max(1, math.ceil(seconds / self.dt - SLACK))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mvsim_core.controllers import CONTROLLERS
+from mvsim_core.controllers import controller_class
 from mvsim_core.entities import Entity
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry import Pose, Twist
@@ -69,7 +69,7 @@ class Handle:
 
     @property
     def acceleration(self) -> tuple[float, float, float]:
-        """(ax, ay) of the reference point [m/s²] in its own frame and yaw acceleration [rad/s²]."""
+        """(ax, ay) of the reference point [m/s²], its own frame, and of yaw [rad/s²]."""
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
         ax, ay = float(b["ax"]), float(b["ay"])
@@ -120,7 +120,7 @@ class WheelView:
     __slots__ = ("_index", "_vehicle")
 
     def __init__(self, vehicle: Vehicle, index: int) -> None:
-        """Refer to wheel ``index`` of a vehicle."""
+        """Refer to wheel `index` of a vehicle."""
         self._vehicle = vehicle
         self._index = index
 
@@ -195,8 +195,12 @@ class Vehicle(Handle):
     @property
     def accepts(self) -> frozenset[str]:
         """Kinds of command that its controller follows: "twist", "ackermann", "torque"."""
-        accepted = CONTROLLERS.get(self.spec.dynamics.controller.kind).accepts
+        accepted = self._controller.accepts
         return accepted if self.steerable else accepted - {"ackermann"}
+
+    @property
+    def _controller(self) -> Any:
+        return controller_class(self.kind, self.spec.dynamics.controller.kind)
 
     @property
     def steerable(self) -> bool:
@@ -206,9 +210,7 @@ class Vehicle(Handle):
     @property
     def holonomic(self) -> bool:
         """Whether it can follow a sideways velocity."""
-        return not self.steerable and CONTROLLERS.get(
-            self.spec.dynamics.controller.kind
-        ).ideal
+        return not self.steerable and bool(self._controller.ideal)
 
     @property
     def odometry(self) -> Odometry:
@@ -262,7 +264,7 @@ class Vehicle(Handle):
         self._commanded(TWIST)
 
     def set_ackermann(self, speed: float, steering: float) -> None:
-        """Command the speed at the rear axle [m/s] and the angle of the virtual centre wheel [rad].
+        """Command speed at the rear axle [m/s] and angle of the virtual centre wheel [rad].
 
         Raises:
             CommandError: It does not steer, or a value is not finite.
@@ -274,21 +276,30 @@ class Vehicle(Handle):
         row["cmd_speed"], row["cmd_steer"] = speed, min(max(steering, -limit), limit)
         self._commanded(ACKERMANN)
 
-    def set_wheel_torques(
-        self, torques: Sequence[float], steering: float | None = None
-    ) -> None:
+    def set_wheel_torques(self, torques: Sequence[float], steering: float | None = None) -> None:
         """Command motor torques [N m], positive drives forward, in the order of the wheels.
 
         Args:
-            torques: One a wheel, or two (left, right) for all wheels of each side.
+            torques: One a wheel, or two (left, right) for all wheels of each side; a vehicle with
+                a drivetrain takes one, that of its engine.
             steering: Angle of the virtual centre wheel [rad]; None leaves it as it is.
 
         Raises:
-            CommandError: Its controller is not ``raw``, or numbers or values do not fit.
+            CommandError: Its controller is not `raw`, or numbers or values do not fit.
         """
         self._need("torque")
+        if steering is not None:
+            _need_finite("steering", steering=steering)
+            self._row["cmd_steer"] = steering
         n = len(self._entity.wheels)
         values = np.asarray(torques, dtype=float)
+        if self.kind == "ackermann_drivetrain":
+            if values.shape != (1,):
+                raise CommandError(f"{self.name}: expected one engine torque [N m], got {torques}")
+            _need_finite("engine torque", torque=float(values[0]))
+            self._row["cmd_engine"] = values[0]
+            self._commanded(TORQUE)
+            return
         if values.shape == (2,) and n > 2 and not self.steerable:
             values = np.resize(values, n)
             values[n - n % 2 :] = 0.0
@@ -297,14 +308,12 @@ class Vehicle(Handle):
         _need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
         start = self._entity.wheel0
         self._world.state_arrays.wheels["cmd_torque"][start : start + n] = values
-        if steering is not None:
-            _need_finite("steering", steering=steering)
-            self._row["cmd_steer"] = steering
         self._commanded(TORQUE)
 
     def stop(self) -> None:
         """Command standstill, or no torque."""
         self._row["cmd_kind"] = NO_COMMAND
+        self._row["cmd_engine"] = 0.0
         start = self._entity.wheel0
         wheels = self._world.state_arrays.wheels[start : start + len(self._entity.wheels)]
         wheels["cmd_torque"] = 0.0
@@ -334,7 +343,7 @@ class Handles(Mapping[str, Any]):
     """Handles by name; an unknown name gets a suggestion."""
 
     def __init__(self, kind: str) -> None:
-        """Start empty; ``kind`` is what the entries are called in messages."""
+        """Start empty; `kind` is what the entries are called in messages."""
         self._kind = kind
         self._handles: dict[str, Any] = {}
 

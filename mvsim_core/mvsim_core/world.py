@@ -13,6 +13,7 @@ from mvsim_core.commands import apply_commands_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
 from mvsim_core.errors import Problem, StepError
+from mvsim_core.friction import contact_kernel
 from mvsim_core.profile import Profile
 from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
 from mvsim_core.specs.world import WorldSpec
@@ -21,7 +22,7 @@ from mvsim_core.ticks import SimClock
 from mvsim_core.vehicle import Block, Handles, Vehicle
 
 if TYPE_CHECKING:
-    from mvsim_core.contents import Contents
+    from mvsim_core.build.contents import Contents
     from mvsim_core.elements.occupancy_grid import GridMap
     from mvsim_core.entities import Entity
 
@@ -35,12 +36,13 @@ PHASES = (
     "odometry",
     "sensors",
 )
+COMMANDS, ANIMATIONS, CONTROLLERS, FRICTION, INTEGRATE, SOLVER, ODOMETRY, SENSORS = range(8)
 
 
 class World:
-    """A world that can be stepped; made by ``load_world``.
+    """A world that can be stepped; made by `load_world`.
 
-    All methods belong to one thread. Random numbers come from ``seed`` and the sensors' names alone.
+    All methods belong to one thread. Random numbers come from `seed` and sensors' names alone.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class World:
         seed: int = 0,
         warnings: tuple[Problem, ...] = (),
     ) -> None:
-        """Run the parts that ``contents`` makes of ``spec`` and a seed, also at each reset."""
+        """Run the parts that `contents` makes of `spec` and a seed, also at each reset."""
         self.spec = spec
         self.seed = seed
         self.warnings = warnings
@@ -94,29 +96,30 @@ class World:
         mark = self._profile.mark
         self._profile.start()
         apply_commands_kernel(state.vehicles, self._clock.ticks, self._timeout_ticks())
-        mark(0)
+        mark(COMMANDS)
         for animation in self._animations:
             animation.apply(state, self._clock.time + dt, dt)
-        mark(1)
+        mark(ANIMATIONS)
         for controller in self._controllers:
             controller.apply(state, gravity, dt)
-        mark(2)
+        mark(CONTROLLERS)
+        contact_kernel(state.bodies, state.wheels, state.vehicles, gravity)
         for friction in self._friction:
             friction.apply(state, gravity, dt)
-        mark(3)
-        sum_wheel_forces_kernel(state.bodies, state.wheels)
-        integrate_velocities_kernel(state.bodies, gravity, dt)
-        mark(4)
+        mark(FRICTION)
+        sum_wheel_forces_kernel(self._moving, state.wheels)
+        integrate_velocities_kernel(self._moving, gravity, dt)
+        mark(INTEGRATE)
         self._move(state, solver, dt)
-        mark(5)
+        mark(SOLVER)
         odometry_kernel(state.bodies, state.wheels, state.vehicles, dt)
         self._clock.ticks += 1
-        mark(6)
+        mark(ODOMETRY)
         self._sense()
-        mark(7)
+        mark(SENSORS)
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
-        """Advance by ``seconds`` of simulated time (whole ticks); ``progress`` shows a bar."""
+        """Advance by `seconds` of simulated time (whole ticks); `progress` shows a bar."""
         ticks = range(round(seconds / self.dt))
         if progress:
             from rich.progress import track
@@ -140,7 +143,7 @@ class World:
 
     @property
     def contacts(self) -> list[Any]:
-        """Pairs in contact now, see ``contacts.Contact``."""
+        """Pairs in contact now, see `contacts.Contact`."""
         return self._contents.contacts(self.state_arrays)
 
     @property
@@ -219,7 +222,7 @@ class World:
         self._populate()
 
     def state(self) -> dict[str, Any]:
-        """Return a snapshot for ``restore``: arrays, clock, random streams and readings."""
+        """Return a snapshot for `restore`: arrays, clock, random streams and readings."""
         return {
             "ticks": self.ticks,
             "arrays": self.state_arrays.copy(),
@@ -268,11 +271,13 @@ class World:
         self._friction = layout.friction
         self._animations = layout.animations
         self._movers = layout.movers
+        self._moving = layout.state.bodies[: layout.moving]  # what moves comes first
         self._mover_keys = layout.mover_keys
         self._stale = np.zeros(len(layout.movers), np.bool_)
         self._schedule = layout.schedule
         self._schedule.restart(self._clock.ticks)
         self._touch_changes = -1
+        self._any_ideal = bool(layout.state.bodies["ideal"].any())
         self._name(self.vehicles, Vehicle, self._contents.vehicles())
         self._name(self.blocks, Block, self._contents.blocks())
 
@@ -308,7 +313,8 @@ class World:
             dt,
             self._stale,
         )
-        ideal_twist_kernel(state.bodies, state.vehicles, dt)
+        if self._any_ideal:
+            ideal_twist_kernel(state.bodies, state.vehicles, dt)
         if drifted:
             for k in np.flatnonzero(self._stale):
                 row = state.bodies[self._movers[k]]
@@ -328,9 +334,8 @@ class World:
         ticks = self._clock.ticks
         if ticks < self._schedule.next_tick:
             return
-        for sensor in self._schedule.pop_due(ticks):
-            sensor.sample(self.state_arrays.bodies, ticks, self._clock.time)
-            self.fresh.append(sensor)
+        bodies = self.state_arrays.bodies
+        self.fresh = self._schedule.sample(bodies, ticks, self._clock.time)
 
     def _not_finite(self, row: int) -> StepError:
         name = next(e.name for e in self._contents.entities if e.row == row)

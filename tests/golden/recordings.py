@@ -96,6 +96,8 @@ def _note(rows: dict[str, list[float]], world: World) -> None:
         values[f"w{i}_yaw"] = wheel.steering
     for block in world.blocks.values():
         at = block.pose
-        values.update({f"{block.name}_x": at.x, f"{block.name}_y": at.y, f"{block.name}_yaw": at.yaw})
+        values.update(
+            {f"{block.name}_x": at.x, f"{block.name}_y": at.y, f"{block.name}_yaw": at.yaw}
+        )
     for name, value in values.items():
         rows.setdefault(name, []).append(value)

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-FRICTION = '<friction class="default"><mu>{mu}</mu><C_damping>{c}</C_damping><C_rr>{rr}</C_rr></friction>'
+FRICTION = (
+    '<friction class="default"><mu>{mu}</mu><C_damping>{c}</C_damping><C_rr>{rr}</C_rr></friction>'
+)
 
 
 def friction(mu: float = 0.7, c: float = 0.0, rr: float = 0.0) -> str:
@@ -92,7 +94,7 @@ def block(
 
 
 def world(*parts: str, dt: float = 0.005) -> str:
-    """Return a world with gravity 9.81 m/s² that holds ``parts``."""
+    """Return a world with gravity 9.81 m/s² that holds `parts`."""
     return f"""<mvsim_world version="1.0">
       <simul_timestep>{dt}</simul_timestep><gravity>9.81</gravity>
       {"".join(parts)}

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
+from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity, Solid, body_row
 from mvsim_core.geometry import Pose, area_of, convex_hull
 from mvsim_core.solver.base import Inertia, Material
-from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import OccupancyGridSpec, VerticalPlaneSpec
 from mvsim_core.state import DYNAMIC, KINEMATIC, STATIC, FloatArray
@@ -36,9 +37,7 @@ def build_block(
     """
     hull = convex_hull(outline)
     area = area_of(hull)
-    inertia = Inertia(
-        spec.mass, area.x, area.y, spec.mass * area.second_moment / area.area
-    )
+    inertia = Inertia(spec.mass, area.x, area.y, spec.mass * area.second_moment / area.area)
     kind = STATIC if spec.static else DYNAMIC
     if spec.animation is not None:
         kind = KINEMATIC
@@ -74,7 +73,7 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
         holes.append((start, end, opening.z_min, opening.z_max))
     cuts = sorted({0.0, 1.0, *(c for start, end, *_ in holes for c in (start, end))})
     solids = []
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in pairwise(cuts):
         mid = 0.5 * (start + end)
         gaps = sorted((a, b) for s, e, a, b in holes if s < mid < e)
         bottom = low
@@ -121,7 +120,9 @@ def wall_solids(spec: WallsSpec) -> list[Solid]:
         if length == 0.0:
             continue
         along = (b - a) / length
-        near = [any(np.linalg.norm(end - p) < 1.01 * spec.thickness for p in ends) for end in (a, b)]
+        near = [
+            any(np.linalg.norm(end - p) < 1.01 * spec.thickness for p in ends) for end in (a, b)
+        ]
         ends += [a, b]
         a = a - along * (0.5 * spec.thickness * near[0])
         b = b + along * (0.5 * spec.thickness * near[1])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.contacts import Contact, contacts_of
-from mvsim_core.controllers import CONTROLLERS
+from mvsim_core.controllers import controller_class
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError
@@ -168,13 +168,12 @@ class Contents:
         self.scene.freeze()
 
     def _controllers(self) -> list[Any]:
-        groups: dict[str, list[int]] = {}
+        groups: dict[Any, list[int]] = {}
         for entity in self.vehicles():
-            name = entity.spec.dynamics.controller.kind
-            groups.setdefault(name, []).append(entity.vehicle_row)
-        return [
-            CONTROLLERS.get(name)(np.array(rows, dtype=np.int64)) for name, rows in groups.items()
-        ]
+            dynamics = entity.spec.dynamics
+            cls = controller_class(dynamics.kind, dynamics.controller.kind)
+            groups.setdefault(cls, []).append(entity.vehicle_row)
+        return [cls(np.array(rows, dtype=np.int64)) for cls, rows in groups.items()]
 
     def _friction(self) -> list[Any]:
         groups: dict[str, tuple[list[Any], list[int]]] = {}

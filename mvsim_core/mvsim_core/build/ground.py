@@ -21,7 +21,7 @@ class Ground:
         self._planes = planes
 
     def height(self, x: float, y: float, below: float) -> float:
-        """Return the highest ground at (x, y) that is not above ``below`` [m]."""
+        """Return the highest ground at (x, y) that is not above `below` [m]."""
         found = [
             plane.init_pose.z + plane.z
             for plane in self._planes

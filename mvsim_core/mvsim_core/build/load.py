@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""``load_world``: the way from a file, a text or a spec to a running world."""
+"""`load_world`: the way from a file, a text or a spec to a running world."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def load_world(
     """Load a world file and make it ready to step.
 
     Args:
-        path: A ``.world.xml`` file.
+        path: A `.world.xml` file.
         text: The XML itself, instead of a file; relative paths start in the working directory.
-        variables: Values for ``${NAME}`` in the file; they win over the file's own.
+        variables: Values for `${NAME}` in the file; they win over the file's own.
         seed: Of all random numbers: those of the file and those of the sensors.
 
     Raises:

@@ -44,7 +44,9 @@ class Outlines:
             return found
         default = type(spec.dynamics)().chassis
         self._warn(
-            chassis.where, "shape_from_visual", "no mesh could be read: the default chassis is used"
+            chassis.where,
+            "shape_from_visual",
+            "no mesh could be read: the default chassis is used",
         )
         return np.array(default.shape), z_range
 
@@ -62,6 +64,15 @@ class Outlines:
             spec.where, "shape_from_visual", "no mesh could be read: a box of 1 m stands for it"
         )
         return UNIT_SQUARE, (low or 0.0, 1.0 if high is None else high)
+
+    def _of_visuals(
+        self,
+        visuals: tuple[VisualSpec, ...],
+        low: float | None,
+        high: float | None,
+        scale: float | None = None,
+    ) -> Outline | None:
+        return None
 
 
 def geometry_outline(spec: GeometrySpec, low: float | None, high: float | None) -> Outline:

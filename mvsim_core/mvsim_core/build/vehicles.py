@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from mvsim_core.controllers import CONTROLLERS
+from mvsim_core.controllers import controller_class
 from mvsim_core.dynamics import DYNAMICS, Layout
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.entities import Entity, Solid, body_row
@@ -18,6 +18,7 @@ from mvsim_core.solver.base import Inertia, Material
 from mvsim_core.specs.controller import (
     AckermannRawSpec,
     ControllerSpec,
+    DrivetrainRawSpec,
     FrontSteerPidSpec,
     PidSpec,
     RawSpec,
@@ -36,7 +37,11 @@ ZERO_SPEED, STOP_SPEED = 0.001, 0.05
 
 
 def build_vehicle(
-    spec: VehicleSpec, pose: Pose, outline: FloatArray, z_range: tuple[float, float], gravity: float
+    spec: VehicleSpec,
+    pose: Pose,
+    outline: FloatArray,
+    z_range: tuple[float, float],
+    gravity: float,
 ) -> Entity:
     """Return the entity of one vehicle.
 
@@ -57,7 +62,8 @@ def build_vehicle(
     chassis = spec.dynamics.chassis
     body = body_row(pose, spec.init_vel, inertia)
     body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
-    body["ideal"] = int(CONTROLLERS.get(spec.dynamics.controller.kind).ideal)
+    controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
+    body["ideal"] = int(controller.ideal)
     vehicle, pids = _vehicle_rows(spec, layout)
     wheels = _wheel_rows(spec, gravity)
     _initial_command(spec, layout, vehicle, wheels)
@@ -105,6 +111,7 @@ def _wheel_rows(spec: VehicleSpec, gravity: float) -> Rows:
         row["radius"], row["width"], row["mass"] = radius, w.width, w.mass
         row["inertia"] = w.spin_inertia
         row["load"] = load
+        row["region_mu"] = row["region_c_rr"] = math.nan
         along = math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * (vy + wz * w.x)
         row["omega"] = along / radius  # rolls from the start
     return rows
@@ -119,6 +126,8 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
     row["driven0"], row["driven_n"] = layout.driven_first, layout.driven_count
     row["wheelbase"], row["front_track"] = layout.wheelbase, layout.front_track
     row["max_steer"] = layout.max_steer
+    for name, value in layout.gears._asdict().items():
+        row[name] = value
     row["odo_left"], row["odo_right"] = layout.odo_left, layout.odo_right
     odometry = spec.odometry
     row["odo_kx"], row["odo_ky"] = odometry.x_multiplier, odometry.y_multiplier
@@ -165,6 +174,8 @@ def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: R
         row["cmd_kind"] = TORQUE
     if isinstance(controller, AckermannRawSpec):
         wheels["cmd_torque"][2:4] = controller.fl_torque, controller.fr_torque
+    if isinstance(controller, DrivetrainRawSpec):
+        row["cmd_engine"] = controller.torque
 
 
 def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from mvsim_core.animation import KeyframeAnimation
-from mvsim_core.build.blocks import build_block, build_fixture, grid_solids, plane_solids, wall_solids
+from mvsim_core.build.blocks import (
+    build_block,
+    build_fixture,
+    grid_solids,
+    plane_solids,
+    wall_solids,
+)
 from mvsim_core.build.contents import Contents, enter
 from mvsim_core.build.ground import Ground
 from mvsim_core.build.outline import Outlines
@@ -84,7 +90,9 @@ class Builder:
         blocks = [self._block(b, ground) for b in spec.blocks]
         fixtures = self._fixtures()
         everything = [*vehicles, *blocks, *fixtures]
-        solver = Box2dSolver(Layers([_absolute(e, s.z_range) for e in everything for s in e.solids]))
+        solver = Box2dSolver(
+            Layers([_absolute(e, s.z_range) for e in everything for s in e.solids])
+        )
         contents = Contents(
             dt=dt,
             gravity=spec.gravity,
@@ -202,4 +210,3 @@ def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:
 def _absolute(entity: Entity, z_range: tuple[float, float]) -> tuple[float, float]:
     z = float(entity.body["z"][0])
     return z + z_range[0], z + z_range[1]
-

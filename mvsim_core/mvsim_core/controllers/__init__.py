@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Motor controllers: from targets to wheel torques and steering angles."""
 
-from mvsim_core.controllers.base import CONTROLLERS, Controller
+from mvsim_core.controllers.base import CONTROLLERS, Controller, controller_class
+from mvsim_core.controllers.drivetrain import EnginePid, EngineRaw
 from mvsim_core.controllers.front_steer_pid import FrontSteerPid, TwistFrontSteerPid
 from mvsim_core.controllers.raw import Raw
 from mvsim_core.controllers.twist_ideal import TwistIdeal
@@ -11,9 +12,12 @@ from mvsim_core.controllers.twist_pid import TwistPid
 __all__ = [
     "CONTROLLERS",
     "Controller",
+    "EnginePid",
+    "EngineRaw",
     "FrontSteerPid",
     "Raw",
     "TwistFrontSteerPid",
     "TwistIdeal",
     "TwistPid",
+    "controller_class",
 ]

@@ -21,13 +21,23 @@ class Controller(Protocol):
     ideal: ClassVar[bool]
 
     def __init__(self, ids: IntArray) -> None:
-        """Serve the rows ``ids`` of VEHICLE."""
+        """Serve the rows `ids` of VEHICLE."""
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.torque, WHEEL.yaw and VEHICLE.steer of its vehicles."""
 
 
 CONTROLLERS: Registry[Controller] = Registry("controller", "mvsim.controllers")
+
+
+def controller_class(dynamics: str, controller: str) -> type[Controller]:
+    """Return the class of a controller: that of the dynamics' own, or the general one.
+
+    Raises:
+        UnknownName: There is none of that name.
+    """
+    own = f"{dynamics}/{controller}"
+    return CONTROLLERS.get(own if own in CONTROLLERS else controller)
 
 
 class IdController:
@@ -37,5 +47,5 @@ class IdController:
     ideal: ClassVar[bool] = False
 
     def __init__(self, ids: IntArray) -> None:
-        """Serve the rows ``ids`` of VEHICLE."""
+        """Serve the rows `ids` of VEHICLE."""
         self.ids = np.ascontiguousarray(ids, dtype=np.int64)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""``twist_front_steer_pid`` and ``front_steer_pid``: Ackermann vehicles, one PID a driven wheel.
+"""`twist_front_steer_pid` and `front_steer_pid`: Ackermann vehicles, one PID a driven wheel.
 
-Source: "Ackermann Twist Controller" and "Ackermann Steering Controller" of the physics documentation.
+Source: "Ackermann Twist Controller" and "Ackermann Steering Controller" of the physics
+documentation.
 """
 
 from __future__ import annotations
@@ -15,23 +16,29 @@ from numba import njit
 from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
-from mvsim_core.state import IntArray, Rows, State
+from mvsim_core.state import IntArray, Row, Rows, State
 
 
 @njit(cache=True, nogil=True)
-def along_wheel(w: Rows, vx: float, wz: float) -> float:
-    """Return the speed of wheel ``w`` along its rolling direction for a vehicle twist [m/s]."""
-    return math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * wz * w.x
+def along_wheel(w: Row, vx: float, wz: float) -> float:
+    """Return the speed of wheel `w` along its rolling direction for a vehicle twist [m/s]."""
+    return float(math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * wz * w.x)
 
 
 @njit(cache=True, nogil=True)
-def front_steer_pid_kernel(
-    vehicles: Rows, wheels: Rows, pids: Rows, bodies: Rows, ids: IntArray, gravity: float, dt: float
+def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    vehicles: Rows,
+    wheels: Rows,
+    pids: Rows,
+    bodies: Rows,
+    ids: IntArray,
+    gravity: float,
+    dt: float,
 ) -> None:
     """Steer, then control the speed of each driven wheel along its rolling direction.
 
-    The actual twist is that of the odometry; wheel speeds of it are taken at the wheel angles of the
-    last step, targets at the new ones.
+    The actual twist is that of the odometry; wheel speeds of it are taken at the wheel angles of
+    the last step, targets at the new ones.
     """
     for i in ids:
         v = vehicles[i]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The speed controller that all PID classes share.
 
-Source: "Motor Controllers" of the physics documentation. The derivative is a real one (of the error,
-low-passed with bandwidth N when N > 0) and I_MAX limits the integral *term* [N m].
+Source: "Motor Controllers" of the physics documentation. The derivative is a real one (of the
+error, low-passed with bandwidth N when N > 0) and I_MAX limits the integral *term* [N m].
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Rows
+from mvsim_core.state import Row
 
 
 @njit(cache=True, nogil=True)
-def pid_output(p: Rows, error: float, feedforward: float, dt: float) -> float:
+def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
     """Advance one controller by dt and return its torque [N m].
 
     Args:
@@ -43,11 +43,11 @@ def pid_output(p: Rows, error: float, feedforward: float, dt: float) -> float:
         p.integral += p.ki / p.kp * (out - free) * dt
         free = p.kp * error + p.integral + p.kd * slope + feedforward
         out = min(max(free, -p.max_torque), p.max_torque)
-    return out
+    return float(out)
 
 
 @njit(cache=True, nogil=True)
-def filter_set_point(p: Rows, target: float, dt: float) -> float:
+def filter_set_point(p: Row, target: float, dt: float) -> float:
     """Return the set point after the optional low-pass of first or second order [m/s]."""
     if p.filter_tau <= 0.0:
         return target
@@ -60,7 +60,7 @@ def filter_set_point(p: Rows, target: float, dt: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def reset_pid(p: Rows) -> None:
+def reset_pid(p: Row) -> None:
     """Clear the memory of one controller."""
     p.integral = 0.0
     p.derivative = 0.0

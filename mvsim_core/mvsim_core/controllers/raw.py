@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""``raw``: wheel torques, and for Ackermann vehicles the steering angle, as commanded."""
+"""`raw`: wheel torques, and for Ackermann vehicles the steering angle, as commanded."""
 
 from __future__ import annotations
-
 
 from numba import njit
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""``twist_ideal``: purely kinematic; the body has the commanded twist, wheels only roll along.
+"""`twist_ideal`: purely kinematic; the body has the commanded twist, wheels only roll along.
 
 Source: "Ideal Controllers" of the physics documentation: perfect tracking without dynamics.
 """

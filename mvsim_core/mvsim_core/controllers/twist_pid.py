@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""``twist_pid``: one speed PID a side of a differential vehicle.
+"""`twist_pid`: one speed PID a side of a differential vehicle.
 
 Source: "Differential Twist PID Controller" of the physics documentation.
 """
@@ -15,10 +15,16 @@ from mvsim_core.state import IntArray, Rows, State
 
 
 @njit(cache=True, nogil=True)
-def twist_pid_kernel(
-    vehicles: Rows, wheels: Rows, pids: Rows, bodies: Rows, ids: IntArray, gravity: float, dt: float
+def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    vehicles: Rows,
+    wheels: Rows,
+    pids: Rows,
+    bodies: Rows,
+    ids: IntArray,
+    gravity: float,
+    dt: float,
 ) -> None:
-    """Set the torque of all wheels of the vehicles ``ids``; wheels alternate left, right."""
+    """Set the torque of all wheels of the vehicles `ids`; wheels alternate left, right."""
     for i in ids:
         v = vehicles[i]
         left, right = wheels[v.odo_left], wheels[v.odo_right]
@@ -50,7 +56,7 @@ def twist_pid_kernel(
 
 @CONTROLLERS.register("twist_pid")
 class TwistPid(IdController):
-    """All ``twist_pid`` vehicles of a world."""
+    """All `twist_pid` vehicles of a world."""
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Turn targets and wheel speeds into wheel torques."""

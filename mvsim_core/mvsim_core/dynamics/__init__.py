@@ -3,7 +3,8 @@
 """Vehicle dynamics: roles of wheels, steering geometry, rigid islands, odometry."""
 
 from mvsim_core.dynamics.ackermann import Ackermann
-from mvsim_core.dynamics.base import DYNAMICS, Dynamics, Layout
+from mvsim_core.dynamics.base import DYNAMICS, Dynamics, Gears, Layout
 from mvsim_core.dynamics.differential import Differential
+from mvsim_core.dynamics.drivetrain import Drivetrain
 
-__all__ = ["DYNAMICS", "Ackermann", "Differential", "Dynamics", "Layout"]
+__all__ = ["DYNAMICS", "Ackermann", "Differential", "Drivetrain", "Dynamics", "Gears", "Layout"]

@@ -9,6 +9,20 @@ from typing import Any, NamedTuple, Protocol
 from mvsim_core.registry import Registry
 
 
+class Gears(NamedTuple):
+    """Differentials between one engine and the wheels; a bias of 0 is an open differential.
+
+    Splits are the shares of the front axle and of the left wheels.
+    """
+
+    split_centre: float = 0.5
+    split_front: float = 0.5
+    split_rear: float = 0.5
+    bias_centre: float = 0.0
+    bias_front: float = 0.0
+    bias_rear: float = 0.0
+
+
 class Layout(NamedTuple):
     """Roles of the wheels, which are counted in the order of the world file.
 
@@ -22,6 +36,7 @@ class Layout(NamedTuple):
     wheelbase: float = 0.0
     front_track: float = 0.0
     max_steer: float = 0.0
+    gears: Gears = Gears()
 
 
 class Dynamics(Protocol):

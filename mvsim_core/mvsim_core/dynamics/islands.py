@@ -3,7 +3,7 @@
 """Newton's second law for rigid islands: forces and damping to velocities, before contacts.
 
 An island is a set of rigidly joined bodies that moves as one; each row of BODY is one island with
-its own centre of mass. Positions follow in ``solver``, after contacts have had their say.
+its own centre of mass. Positions follow in `solver`, after contacts have had their say.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import DYNAMIC, Rows
+from mvsim_core.state import DYNAMIC, Row, Rows
 
 #: Iterations of the two-point ground friction of blocks, as many as Box2D spends on its joints.
 GROUND_ITERATIONS = 8
@@ -20,7 +20,11 @@ GROUND_ITERATIONS = 8
 
 @njit(cache=True, nogil=True)
 def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> None:
-    """Sum the wheel forces of each body and their torque about its centre of mass."""
+    """Sum the wheel forces of each body and their torque about its centre of mass.
+
+    Weight acts along a slope where the wheels carry it. Forces along the ground become plan view
+    forces by the cosine of the slope: m a cos² = F cos in plan view coordinates.
+    """
     for i in range(bodies.shape[0]):
         b = bodies[i]
         b.fx = 0.0
@@ -29,14 +33,16 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> None:
     for k in range(wheels.shape[0]):
         w = wheels[k]
         b = bodies[w.body]
-        b.fx += w.fx
-        b.fy += w.fy
-        b.torque += (w.x - b.com_x) * w.fy - (w.y - b.com_y) * w.fx
+        fx = (w.fx + w.gravity_x) * b.cos_x
+        fy = (w.fy + w.gravity_y) * b.cos_y
+        b.fx += fx
+        b.fy += fy
+        b.torque += (w.x - b.com_x) * fy - (w.y - b.com_y) * fx
 
 
 @njit(cache=True, nogil=True)
 def integrate_velocities_kernel(bodies: Rows, gravity: float, dt: float) -> None:
-    """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt); then blocks' friction.
+    """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt); rub blocks.
 
     The implicit damping factor is the one of Box2D, so that a body loses at most all its speed.
     """
@@ -54,7 +60,7 @@ def integrate_velocities_kernel(bodies: Rows, gravity: float, dt: float) -> None
 
 
 @njit(cache=True, nogil=True)
-def rub_on_ground(b: Rows, gravity: float, dt: float) -> None:
+def rub_on_ground(b: Row, gravity: float, dt: float) -> None:
     """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
 
     Each point asks for the impulse that stops it and gets at most mu m g dt / 2 (accumulated over

@@ -11,7 +11,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Rows
+from mvsim_core.state import Row, Rows
 
 #: Spin angles beyond it are wrapped so that they keep their precision [rad].
 WRAP_BEYOND = 1e4
@@ -41,7 +41,7 @@ def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> No
 
 
 @njit(cache=True, nogil=True)
-def wheel_twist(v: Rows, wheels: Rows) -> None:
+def wheel_twist(v: Row, wheels: Rows) -> None:
     """Write the twist that the spin of the left and right odometry wheels amounts to."""
     left, right = wheels[v.odo_left], wheels[v.odo_right]
     v_left = left.omega * left.radius

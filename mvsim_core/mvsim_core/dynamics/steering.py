@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Rows
+from mvsim_core.state import Row, Rows
 
 #: Below this speed a twist says nothing about the steering angle [m/s].
 CREEP = 1e-6
@@ -33,8 +33,8 @@ def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[fl
 
 
 @njit(cache=True, nogil=True)
-def set_steering(v: Rows, wheels: Rows, steer: float) -> None:
-    """Turn the front wheels of vehicle row ``v`` to the virtual angle, within its limit."""
+def set_steering(v: Row, wheels: Rows, steer: float) -> None:
+    """Turn the front wheels of vehicle row `v` to the virtual angle, within its limit."""
     v.steer = min(max(steer, -v.max_steer), v.max_steer)
     left, right = wheel_angles(v.steer, v.front_track, v.wheelbase)
     wheels[v.wheel0 + 2].yaw = left
@@ -42,8 +42,8 @@ def set_steering(v: Rows, wheels: Rows, steer: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def steering_of_twist(v: Rows) -> float:
-    """Return the virtual steering angle that the target of row ``v`` asks for [rad].
+def steering_of_twist(v: Row) -> float:
+    """Return the virtual steering angle that the target of row `v` asks for [rad].
 
     R = v/ω, δ = atan(l/R). A vehicle that shall stand keeps its angle; one that shall turn on the
     spot steers fully.

@@ -3,6 +3,15 @@
 """Wheel-ground friction models."""
 
 from mvsim_core.friction.base import FRICTION, Friction
-from mvsim_core.friction.default import DefaultFriction
+from mvsim_core.friction.contact import contact_kernel
+from mvsim_core.friction.default import DefaultFriction, WardIagnemma
+from mvsim_core.friction.ellipse import Ellipse
 
-__all__ = ["FRICTION", "DefaultFriction", "Friction"]
+__all__ = [
+    "FRICTION",
+    "DefaultFriction",
+    "Ellipse",
+    "Friction",
+    "WardIagnemma",
+    "contact_kernel",
+]

@@ -14,7 +14,7 @@ class Friction(Protocol):
     """A friction class serves all wheels of a world that use it, in one call a step."""
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
-        """Serve the rows ``ids`` of WHEEL; ``specs[k]`` holds the parameters of ``ids[k]``."""
+        """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.fx, fy (vehicle frame) and advance WHEEL.omega by dt."""

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinematics that all friction models share."""
+"""What all friction models start from: motion, load and slope of each wheel.
+
+Velocities are taken along the ground: on a slope they are longer than in plan view.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,46 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Rows
+from mvsim_core.state import Row, Rows
+
+#: A vehicle without torque that is slower than this is held on its slope [m/s].
+HOLD_SPEED = 0.05
 
 
 @njit(cache=True, nogil=True)
-def wheel_velocity(b: Rows, w: Rows) -> tuple[float, float]:
-    """Return the velocity of the centre of wheel ``w`` of body ``b`` in the wheel frame [m/s]."""
-    c, s = math.cos(b.yaw), math.sin(b.yaw)
-    vx = c * b.vx + s * b.vy - b.wz * w.y
-    vy = -s * b.vx + c * b.vy + b.wz * w.x
-    cw, sw = math.cos(w.yaw), math.sin(w.yaw)
-    return cw * vx + sw * vy, -sw * vx + cw * vy
+def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float) -> None:
+    """Write velocity, carried mass, normal force and slope forces of all wheels."""
+    for i in range(vehicles.shape[0]):
+        v = vehicles[i]
+        b = bodies[v.body]
+        c, s = math.cos(b.yaw), math.sin(b.yaw)
+        body_vx = c * b.vx + s * b.vy
+        body_vy = -s * b.vx + c * b.vy
+        upright = math.sqrt(max(0.0, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
+        idle = 1
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            if wheels[k].torque != 0.0:
+                idle = 0
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
+            vx = (body_vx - b.wz * w.y) / b.cos_x
+            vy = (body_vy + b.wz * w.x) / b.cos_y
+            cw, sw = math.cos(w.yaw), math.sin(w.yaw)
+            w.vx = cw * vx + sw * vy
+            w.vy = -sw * vx + cw * vy
+            w.carried = w.load / gravity + w.mass if gravity > 0.0 else w.mass
+            w.normal = w.carried * gravity * upright
+            w.gravity_x = w.carried * gravity * b.slope_x
+            w.gravity_y = w.carried * gravity * b.slope_y
+            w.slope_x = cw * w.gravity_x + sw * w.gravity_y
+            w.slope_y = -sw * w.gravity_x + cw * w.gravity_y
+            w.idle = idle
+            if b.ideal != 0:  # kinematic vehicles only roll along
+                w.omega = w.vx / w.radius
+                w.fx = 0.0
+                w.fy = 0.0
+                w.gravity_x = 0.0
+                w.gravity_y = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -27,3 +59,41 @@ def rolling_torque(c_rr: float, normal: float, radius: float, omega: float) -> f
     if c_rr <= 0.0 or abs(omega) <= 1e-4:
         return 0.0
     return c_rr * normal * radius * math.tanh(100.0 * omega)
+
+
+@njit(cache=True, nogil=True)
+def stop_slip(w: Row, torque: float, dt: float) -> float:
+    """Return the force along the wheel after which it just rolls: (τ - I α) / R [N]."""
+    alpha = (w.vx / w.radius - w.omega) / dt
+    return float((torque - w.inertia * alpha) / w.radius)
+
+
+@njit(cache=True, nogil=True)
+def slope_hold(w: Row, along: float, limit: float, dt: float) -> float:
+    """Return the force that keeps a vehicle without torque from rolling downhill [N].
+
+    Standing vehicles stay put, rolling ones do not get faster; an ascending one is not helped.
+    Only what the limit leaves over is used.
+    """
+    if w.idle == 0 or w.slope_x == 0.0:
+        return 0.0
+    rest = limit - abs(along)
+    if abs(w.vx) < HOLD_SPEED:
+        return float(min(max(-w.vx * w.carried / dt - w.slope_x, -rest), rest))
+    if w.slope_x * w.vx > 0.0:
+        return float(min(max(-w.slope_x, -rest), rest))
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def clamp(value: float, limit: float) -> float:
+    """Return value within ±limit."""
+    return min(max(value, -limit), limit)
+
+
+@njit(cache=True, nogil=True)
+def set_force(w: Row, along: float, lateral: float) -> None:
+    """Store a force given in the wheel frame in the vehicle frame."""
+    c, s = math.cos(w.yaw), math.sin(w.yaw)
+    w.fx = c * along - s * lateral
+    w.fy = s * along + c * lateral

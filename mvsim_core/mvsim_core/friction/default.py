@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""``default``: Coulomb friction that first tries to stop all slip.
+"""`default` and `wardiagnemma`: Coulomb friction that first tries to stop all slip.
 
-Source: "Default Friction Model" of the physics documentation; step numbers refer to it.
+Source: "Default Friction Model" and "Ward-Iagnemma Friction Model" of the physics documentation;
+step numbers refer to the former.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.friction.base import FRICTION
-from mvsim_core.friction.contact import rolling_torque, wheel_velocity
-from mvsim_core.specs.friction import DefaultFrictionSpec
+from mvsim_core.friction.contact import clamp, rolling_torque, set_force, slope_hold, stop_slip
+from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
 from mvsim_core.state import IntArray, Rows, State
 
 PARAMS = np.dtype(
@@ -22,47 +23,52 @@ PARAMS = np.dtype(
         ("mu", "f8"),  # 1
         ("c_damping", "f8"),  # N m s/rad
         ("c_rr", "f8"),  # 1
+        ("r1", "f8"),  # 1, drag of the ground, constant part
+        ("r2", "f8"),  # s/m, part that grows with speed
+        ("a_roll", "f8"),  # s/m, how fast the constant part sets in
         ("circle", "i8"),  # 1: the limit holds for the vector sum, 0: for each axis
+        ("hold", "i8"),  # 1: a vehicle without torque stays put on slopes
     ]
 )
 
 
 @njit(cache=True, nogil=True)
-def default_friction_kernel(
-    bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, gravity: float, dt: float
-) -> None:
-    """Write force and spin of the wheels ``ids``."""
+def ground_drag(vx: float, normal: float, r1: float, r2: float, a_roll: float) -> float:
+    """Return F_rr = -sign(vx) N [R1 (1 - exp(-A |vx|)) + R2 |vx|] [N]."""
+    speed = abs(vx)
+    size = normal * (r1 * (1.0 - math.exp(-a_roll * speed)) + r2 * speed)
+    return -math.copysign(size, vx)
+
+
+@njit(cache=True, nogil=True)
+def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: float) -> None:
+    """Write force and spin of the wheels `ids`."""
     for k in range(ids.shape[0]):
         w = wheels[ids[k]]
-        p = params[k]
-        b = bodies[w.body]
-        vx, vy = wheel_velocity(b, w)  # 1
-        w.slip_vx = vx
-        w.slip_vy = vy
-        if b.ideal != 0:  # kinematic vehicles only roll along
-            w.omega = vx / w.radius
-            w.fx = 0.0
-            w.fy = 0.0
+        if bodies[w.body].ideal != 0:
             continue
-        mass = w.load / gravity + w.mass if gravity > 0.0 else w.mass  # 2
-        limit = p.mu * mass * gravity  # 3
-        lateral = min(max(-vy * mass / dt, -limit), limit)  # 4
-        alpha = (vx / w.radius - w.omega) / dt  # 5
-        drag = p.c_damping * w.omega + rolling_torque(
-            p.c_rr, mass * gravity, w.radius, w.omega
-        )
-        torque = w.torque - drag
-        along = (torque - w.inertia * alpha) / w.radius
-        along = min(max(along, -limit), limit)
+        p = params[k]
+        mu = p.mu if math.isnan(w.region_mu) else w.region_mu
+        c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
+        limit = mu * w.normal  # 3
+        lateral = clamp(-w.vy * w.carried / dt - w.slope_y, limit)  # 4
+        torque = w.torque - p.c_damping * w.omega
+        torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        along = clamp(stop_slip(w, torque, dt), limit)  # 5
+        w.omega += (torque - w.radius * along) / w.inertia * dt  # 6, 7
+        # what follows acts on the vehicle, not on the wheel's spin
+        if p.hold != 0:
+            along += slope_hold(w, along, limit, dt)
+        if p.r1 > 0.0 or p.r2 > 0.0:
+            drag = ground_drag(w.vx, w.normal, p.r1, p.r2, p.a_roll)
+            drag = clamp(drag, abs(w.vx) * w.carried / dt)  # it stops, it does not push back
+            along = clamp(along + drag, limit)
         if p.circle != 0:
             total = math.hypot(along, lateral)
             if total > limit:
                 along *= limit / total
                 lateral *= limit / total
-        w.omega += (torque - w.radius * along) / w.inertia * dt  # 6, 7
-        c, s = math.cos(w.yaw), math.sin(w.yaw)  # 8
-        w.fx = c * along - s * lateral
-        w.fy = s * along + c * lateral
+        set_force(w, along, lateral)  # 8
 
 
 @FRICTION.register("default")
@@ -70,14 +76,20 @@ class DefaultFriction:
     """All wheels with Coulomb friction."""
 
     def __init__(self, specs: list[DefaultFrictionSpec], ids: IntArray) -> None:
-        """Serve the rows ``ids`` of WHEEL; ``specs[k]`` holds the parameters of ``ids[k]``."""
+        """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
         self.ids = np.ascontiguousarray(ids, dtype=np.int64)
-        self.params = np.array(
-            [(s.mu, s.c_damping, s.c_rr, int(s.friction_circle)) for s in specs], PARAMS
-        )
+        self.params = np.zeros(len(specs), PARAMS)
+        for row, spec in zip(self.params, specs, strict=True):
+            row["mu"], row["c_damping"], row["c_rr"] = spec.mu, spec.c_damping, spec.c_rr
+            row["circle"], row["hold"] = spec.friction_circle, spec.slope_hold
+            if isinstance(spec, WardIagnemmaSpec):
+                row["r1"], row["r2"], row["a_roll"] = spec.r1, spec.r2, spec.a_roll
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.fx, fy and advance WHEEL.omega."""
-        default_friction_kernel(
-            state.bodies, state.wheels, self.params, self.ids, gravity, dt
-        )
+        coulomb_kernel(state.bodies, state.wheels, self.params, self.ids, dt)
+
+
+@FRICTION.register("wardiagnemma")
+class WardIagnemma(DefaultFriction):
+    """The same with a drag of the ground on the vehicle that grows with speed."""

@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Planar contacts: bodies that collide, behind one small protocol."""

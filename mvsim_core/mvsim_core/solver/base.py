@@ -33,8 +33,7 @@ class Inertia(NamedTuple):
 class Touch(NamedTuple):
     """A pair of bodies (by their keys) in contact.
 
-    The point is in the world frame, where contact began or was last renewed; the normal points from
-    ``a`` to ``b``.
+    The point is in the world frame, where contact began; the normal points from `a` to `b`.
     """
 
     a: int
@@ -49,7 +48,7 @@ class Solver(Protocol):
     """Bodies with shapes that collide; velocities in, velocities and poses out.
 
     Bodies are named by integer keys, which the solver gives out and never reuses. The order of
-    ``bind`` is the order of the rows of the velocity and pose arrays.
+    `bind` is the order of the rows of the velocity and pose arrays.
     """
 
     linear: npt.NDArray[np.float32]
@@ -77,7 +76,7 @@ class Solver(Protocol):
         """Put a body somewhere else."""
 
     def step(self, dt: float) -> None:
-        """Take the velocities of ``linear`` and ``angular``, resolve contacts, fill the outputs."""
+        """Take the velocities in, resolve contacts over dt [s], fill the outputs."""
 
     def touches(self) -> list[Touch]:
         """Return all pairs in contact after the last step."""

@@ -95,7 +95,7 @@ class Box2dSolver:
         self._bodies[body].set_transform((x, y), yaw)
 
     def refresh(self) -> None:
-        """Read the poses again, after ``place``."""
+        """Read the poses again, after `place`."""
         self._batch.get_transforms(self.poses_out)
 
     def step(self, dt: float) -> None:

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Heights as bit masks, so that a planar solver lets bodies pass over and under each other.
 
-The distinct lower and upper ends of all z-ranges cut height into layers; a shape has the bits of the
-layers that it fills, and two shapes collide when they share one.
+The distinct lower and upper ends of all z-ranges cut height into layers; a shape has the bits of
+the layers that it fills, and two shapes collide when they share one.
 """
 
 from __future__ import annotations
 
 import bisect
 import math
+from itertools import pairwise
 
 #: Number of layers; one bit each.
 LAYERS = 63
@@ -25,11 +26,11 @@ class Layers:
     """
 
     def __init__(self, ranges: list[tuple[float, float]]) -> None:
-        """Cut height at the ends of ``ranges``, at most at 62 places."""
+        """Cut height at the ends of `ranges`, at most at 62 places."""
         ends = sorted({round(z, 3) for pair in ranges for z in pair if math.isfinite(z)})
         while len(ends) > LAYERS - 1:
             # too many heights: merge the two closest, which at worst lets near misses collide
-            gaps = [b - a for a, b in zip(ends, ends[1:], strict=False)]
+            gaps = [b - a for a, b in pairwise(ends)]
             del ends[gaps.index(min(gaps)) + 1]
         self._ends = ends
 

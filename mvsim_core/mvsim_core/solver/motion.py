@@ -3,8 +3,8 @@
 """Kernels between our double-precision state and the solver's single-precision one.
 
 The pose of a body that touches nothing is integrated here, in double precision; the solver only
-has the last word where it changed a velocity or holds a contact. So a free body keeps its precision
-far from the origin, and contacts are still solved consistently.
+has the last word where it changed a velocity or holds a contact. So a free body keeps its
+precision far from the origin, and contacts are still solved consistently.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.state import IntArray, Rows
+from mvsim_core.state import IntArray, Row, Rows
 
 F32 = npt.NDArray[np.float32]
 
@@ -43,7 +43,7 @@ def gather_kernel(bodies: Rows, movers: IntArray, linear: F32, angular: F32) -> 
 
 
 @njit(cache=True, nogil=True)
-def absorb_kernel(
+def absorb_kernel(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
     movers: IntArray,
     pushed: tuple[F32, F32],
@@ -116,7 +116,7 @@ def absorb_kernel(
 
 
 @njit(cache=True, nogil=True)
-def com_shift(b: Rows, before: F32, after: F32, k: int, axis: int) -> float:
+def com_shift(b: Row, before: F32, after: F32, k: int, axis: int) -> float:
     """Return how far the centre of mass moved more than the reference point along an axis [m]."""
     dc = after[k, 2] - before[k, 2]
     ds = after[k, 3] - before[k, 3]
@@ -147,7 +147,7 @@ def ideal_twist_kernel(bodies: Rows, vehicles: Rows, dt: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def set_com_velocity(b: Rows) -> None:
+def set_com_velocity(b: Row) -> None:
     """Derive the velocity of the centre of mass from that of the reference point."""
     c, s = math.cos(b.yaw), math.sin(b.yaw)
     b.cvx = b.vx - b.wz * (s * b.com_x + c * b.com_y)

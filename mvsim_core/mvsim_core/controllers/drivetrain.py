@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The controllers of cars with one engine: a single torque for all wheels.
+
+Source: "Ackermann with Drivetrain" and "Motor Controllers" of the physics documentation.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from numba import njit
+
+from mvsim_core.controllers.base import CONTROLLERS, IdController
+from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
+from mvsim_core.dynamics.drivetrain import drive_wheels
+from mvsim_core.dynamics.steering import set_steering, steering_of_twist
+from mvsim_core.state import IntArray, Rows, State
+
+
+@njit(cache=True, nogil=True)
+def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    vehicles: Rows,
+    wheels: Rows,
+    pids: Rows,
+    bodies: Rows,
+    ids: IntArray,
+    gravity: float,
+    dt: float,
+) -> None:
+    """Steer, and control the speed that the rear wheels show by the engine's torque."""
+    for i in ids:
+        v = vehicles[i]
+        p = pids[v.pid0]
+        set_steering(v, wheels, steering_of_twist(v))
+        want = filter_set_point(p, v.vx, dt)
+        stop = abs(want) < p.zero
+        if stop and abs(v.odo_vx) < p.stop:
+            reset_pid(p)
+            drive_wheels(v, wheels, 0.0)
+            continue
+        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
+        torque = pid_output(p, want - v.odo_vx, p.feedforward * hill, dt)
+        drive_wheels(v, wheels, only_braking(torque, v.odo_vx) if stop else torque)
+
+
+@njit(cache=True, nogil=True)
+def engine_raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray) -> None:
+    """Give the commanded engine torque to the wheels; steer as commanded."""
+    for i in ids:
+        v = vehicles[i]
+        torque = 0.0 if v.expired != 0 else v.cmd_engine
+        drive_wheels(v, wheels, torque)
+        set_steering(v, wheels, v.cmd_steer)
+
+
+@CONTROLLERS.register("ackermann_drivetrain/twist_front_steer_pid")
+@CONTROLLERS.register("ackermann_drivetrain/front_steer_pid")
+class EnginePid(IdController):
+    """All drivetrain cars that follow a twist, or speed and steering."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"twist", "ackermann"})
+
+    def apply(self, state: State, gravity: float, dt: float) -> None:
+        """Turn targets and odometry into steering angles and wheel torques."""
+        engine_pid_kernel(
+            state.vehicles, state.wheels, state.pids, state.bodies, self.ids, gravity, dt
+        )
+
+
+@CONTROLLERS.register("ackermann_drivetrain/raw")
+class EngineRaw(IdController):
+    """All drivetrain cars whose engine torque is commanded."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"torque"})
+
+    def apply(self, state: State, gravity: float, dt: float) -> None:
+        """Distribute the commanded torque."""
+        engine_raw_kernel(state.vehicles, state.wheels, self.ids)

@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ellipse`: tyre forces limited by slip angle and slip ratio inside a friction ellipse.
+
+Source: "Ellipse Curve Friction Method" of the physics documentation. Capacities are magnitudes, so
+that both sides and both directions are alike.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from mvsim_core.friction.base import FRICTION
+from mvsim_core.friction.contact import clamp, rolling_torque, set_force, slope_hold, stop_slip
+from mvsim_core.specs.friction import EllipseSpec
+from mvsim_core.state import IntArray, Row, Rows, State
+
+PARAMS = np.dtype(
+    [
+        ("c_damping", "f8"),  # N m s/rad
+        ("c_rr", "f8"),  # 1
+        ("c_alpha", "f8"),  # 1/rad
+        ("c_s", "f8"),  # 1
+        ("alpha_sat", "f8"),  # rad
+        ("s_sat", "f8"),  # 1
+        ("c_alpha_s", "f8"),  # 1
+        ("c_s_alpha", "f8"),  # 1
+        ("hold", "i8"),  # 1: a vehicle without torque stays put on slopes
+    ]
+)
+#: Below this speed slip is undefined and a tyre sticks with all it has [m/s].
+STICK_SPEED = 0.05
+
+
+@njit(cache=True, nogil=True)
+def slip_angle(vx: float, vy: float) -> float:
+    """Return the angle between rolling direction and velocity, at most 90° [rad].
+
+    Velocities in the wheel frame [m/s], in which the steering angle is already contained.
+    """
+    if vx == 0.0 and vy == 0.0:
+        return 0.0
+    return math.atan2(vy, abs(vx))
+
+
+@njit(cache=True, nogil=True)
+def slip_ratio(vx: float, surface: float) -> float:
+    """Return (v_wheel - vx) / |v_wheel| within ±1, for the wheel's surface speed [m/s]."""
+    if surface == vx:
+        return 0.0
+    return clamp((surface - vx) / max(abs(surface), 1e-9), 1.0)
+
+
+@njit(cache=True, nogil=True)
+def capacities(p: Row, normal: float, alpha: float, s: float) -> tuple[float, float]:
+    """Return the largest longitudinal and lateral force at a slip angle and ratio [N]."""
+    a = clamp(alpha, p.alpha_sat)
+    r = clamp(s, p.s_sat)
+    left = max(0.0, 1.0 - p.c_s_alpha * (a / p.alpha_sat) ** 2)
+    right = max(0.0, 1.0 - p.c_alpha_s * (r / p.s_sat) ** 2)
+    along = normal * p.c_s * abs(r) * math.sqrt(left)
+    across = normal * p.c_alpha * abs(a) * math.sqrt(right)
+    return along, across
+
+
+@njit(cache=True, nogil=True)
+def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: float) -> None:
+    """Write force and spin of the wheels `ids`."""
+    for k in range(ids.shape[0]):
+        w = wheels[ids[k]]
+        if bodies[w.body].ideal != 0:
+            continue
+        p = params[k]
+        surface = w.omega * w.radius
+        most_x, most_y = capacities(p, w.normal, slip_angle(w.vx, w.vy), slip_ratio(w.vx, surface))
+        speed = max(math.hypot(w.vx, w.vy), abs(surface))
+        if speed < STICK_SPEED:
+            stick = 1.0 - speed / STICK_SPEED
+            most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
+            most_y = max(most_y, stick * w.normal * p.c_alpha * p.alpha_sat)
+        if not math.isnan(w.region_mu):
+            most_x = min(most_x, w.region_mu * w.normal)
+            most_y = min(most_y, w.region_mu * w.normal)
+        lateral = clamp(-w.vy * w.carried / dt - w.slope_y, most_y)
+        c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
+        torque = w.torque - p.c_damping * w.omega
+        torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        along = clamp(stop_slip(w, torque, dt), most_x)
+        w.omega += (torque - w.radius * along) / w.inertia * dt
+        if p.hold != 0:
+            along += slope_hold(w, along, most_x, dt)
+        set_force(w, along, lateral)
+
+
+@FRICTION.register("ellipse")
+class Ellipse:
+    """All wheels with the ellipse model."""
+
+    def __init__(self, specs: list[EllipseSpec], ids: IntArray) -> None:
+        """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
+        self.ids = np.ascontiguousarray(ids, dtype=np.int64)
+        self.params = np.zeros(len(specs), PARAMS)
+        for row, spec in zip(self.params, specs, strict=True):
+            row["c_damping"], row["c_rr"], row["hold"] = spec.c_damping, spec.c_rr, spec.slope_hold
+            row["c_alpha"], row["c_s"] = spec.c_alpha, spec.c_s
+            row["alpha_sat"] = spec.slip_angle_saturation
+            row["s_sat"] = spec.slip_ratio_saturation
+            row["c_alpha_s"], row["c_s_alpha"] = spec.c_alpha_s, spec.c_s_alpha
+
+    def apply(self, state: State, gravity: float, dt: float) -> None:
+        """Write WHEEL.fx, fy and advance WHEEL.omega."""
+        ellipse_kernel(state.bodies, state.wheels, self.params, self.ids, dt)
