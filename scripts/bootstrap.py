@@ -148,14 +148,26 @@ def install_system_packages(names: list[str]) -> None:
     """Installs Debian packages where that needs no password, else says what to install."""
     if not names:
         return
-    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if not shutil.which("apt-get") or (root and not quiet([*root, "true"])):
+    root = root_prefix()
+    if root is None or not shutil.which("apt-get"):
         raise SetupError(f"missing system packages; run: sudo apt-get install {' '.join(names)}")
     say(f"system packages: {' '.join(names)}")
     apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
     install = [*apt, "install", "-y", "--no-install-recommends", *names]
-    if not (quiet([*apt, "update"]) and quiet(install)):
-        raise SetupError(f"could not install system packages; try: {' '.join(install)}")
+    for command in ([*apt, "update"], install):
+        if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode:
+            raise SetupError(f"could not install system packages; try: {' '.join(install)}")
+
+
+def root_prefix() -> "list[str] | None":
+    """What to write before a command to run it as root without a password; None = impossible."""
+    if os.geteuid() == 0:
+        return []
+    sudo = ["sudo", "-n"]
+    nothing = subprocess.DEVNULL
+    if not shutil.which("sudo") or subprocess.run([*sudo, "true"], stderr=nothing).returncode:
+        return None
+    return sudo
 
 
 def make_environment() -> None:
@@ -226,12 +238,6 @@ def run(command: list[str]) -> None:
     result = subprocess.run(command, cwd=ROOT, env=clean(), check=False)
     if result.returncode:
         raise SetupError(f"failed, see above: {' '.join(command)}")
-
-
-def quiet(command: list[str]) -> bool:
-    """Runs a command and tells whether it succeeded; shows its errors only."""
-    done = subprocess.run(command, env=clean(), stdout=subprocess.DEVNULL, check=False)
-    return done.returncode == 0
 
 
 def clean() -> "dict[str, str]":
