@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sensors: what they see, when they measure, and how their readings are made untrue."""
+
+from __future__ import annotations
+
+from mvsim_core.sensors import lidar2d as _lidar2d  # noqa: F401 - enters itself into SENSORS
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
+from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.schedule import Schedule
+
+__all__ = [
+    "SENSORS",
+    "LaserReading",
+    "Lidar2d",
+    "PlaneScene",
+    "Schedule",
+    "Sensor",
+    "SensorContext",
+]

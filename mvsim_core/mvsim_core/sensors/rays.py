@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exact planar rays: kernels that cast the fans of many lidars against shapes and grids.
+
+A fan is a set of rays at almost equal angles. Instead of asking each ray for the shapes that it
+meets, each visible edge is drawn into the rays that its two ends enclose. Distances are exact to
+rounding, and neighbouring edges share their end points bit by bit, so no ray slips between them.
+
+The plane of a fan need not be level: the shapes are mapped into it by the inverse of M, the two
+columns of the sensor's rotation that span the fan, seen from above. A ray of length t then meets
+the same edge point as its projection on the ground does, so ranges are measured along the ray.
+Fans that hang upside down are the case det M < 0. Nothing here knows of heights along a ray.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from mvsim_core.state import FloatArray, IntArray, Rows
+
+Shapes = tuple[Rows, FloatArray]
+Record = Any  # one row of a structured array
+
+#: One fan. The second half is filled by `aim_kernel` from the pose of the body.
+FAN = np.dtype(
+    [
+        ("body", "i8"),  # row of BODY that carries it and that it does not see; -1: the world
+        ("first", "i8"),  # its first ray in the arrays of rays
+        ("n", "i8"),  # number of rays
+        ("sees_bodies", "i8"),  # 0: only what is fixed in the world
+        ("range_max", "f8"),  # m
+        ("angle_min", "f8"),  # rad, of the first ray
+        ("step", "f8"),  # rad, from ray to ray
+        ("per_step", "f8"),  # 1/rad
+        ("turn", "f8"),  # steps in a full turn
+        ("slack", "f8"),  # steps, how far any ray may be from its place in the fan
+        ("mount_x", "f8"),  # m, body frame
+        ("mount_y", "f8"),
+        ("mount_z", "f8"),
+        ("mount_roll", "f8"),  # rad
+        ("mount_pitch", "f8"),
+        ("mount_yaw", "f8"),
+        ("x", "f8"),  # m, world frame
+        ("y", "f8"),
+        ("z", "f8"),
+        ("m00", "f8"),  # 1, from the fan's plane to the ground plane
+        ("m01", "f8"),
+        ("m10", "f8"),
+        ("m11", "f8"),
+        ("w00", "f8"),  # 1, its inverse
+        ("w01", "f8"),
+        ("w10", "f8"),
+        ("w11", "f8"),
+        ("det", "f8"),  # 1, determinant of m; 0: the fan stands upright and sees nothing
+    ]
+)
+
+#: A polygon (count corners, counter-clockwise) or a circle (count 0) that stands upright.
+SHAPE = np.dtype(
+    [
+        ("start", "i8"),  # first corner
+        ("count", "i8"),  # number of corners
+        ("body", "i8"),  # row of BODY, or -1
+        ("x", "f8"),  # m, centre of a circle around it
+        ("y", "f8"),
+        ("reach", "f8"),  # m, radius of that circle
+        ("zmin", "f8"),  # m
+        ("zmax", "f8"),
+    ]
+)
+
+#: Neighbouring shapes [start, start + count) with a common circle and z-range.
+CHUNK = np.dtype(
+    [
+        ("start", "i8"),
+        ("count", "i8"),
+        ("x", "f8"),  # m
+        ("y", "f8"),
+        ("reach", "f8"),  # m
+        ("zmin", "f8"),  # m
+        ("zmax", "f8"),
+    ]
+)
+
+#: A fan steeper than about 89.9 degrees has no plan view to speak of.
+FLATTEST = 1e-3
+#: Error bound of `_angle` [rad].
+ANGLE_ERROR = 4e-6
+
+
+@njit(cache=True, nogil=True)
+def _rotation(roll: float, pitch: float, yaw: float) -> FloatArray:
+    cr, sr = math.cos(roll), math.sin(roll)
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    out = np.zeros((3, 3))
+    out[0, 0], out[0, 1], out[0, 2] = cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr
+    out[1, 0], out[1, 1], out[1, 2] = sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr
+    out[2, 0], out[2, 1], out[2, 2] = -sp, cp * sr, cp * cr
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _product(a: FloatArray, b: FloatArray) -> FloatArray:
+    out = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def aim_kernel(fans: Rows, due: IntArray, bodies: Rows) -> None:
+    """Put the fans numbered ``due`` where their bodies are now."""
+    for k in due:
+        fan = fans[k]
+        turn = _rotation(fan.mount_roll, fan.mount_pitch, fan.mount_yaw)
+        x, y, z = fan.mount_x, fan.mount_y, fan.mount_z
+        if fan.body >= 0:
+            body = bodies[fan.body]
+            base = _rotation(body.roll, body.pitch, body.yaw)
+            turn = _product(base, turn)
+            x, y, z = (
+                body.x + base[0, 0] * x + base[0, 1] * y + base[0, 2] * z,
+                body.y + base[1, 0] * x + base[1, 1] * y + base[1, 2] * z,
+                body.z + base[2, 0] * x + base[2, 1] * y + base[2, 2] * z,
+            )
+        fan.x, fan.y, fan.z = x, y, z
+        fan.m00, fan.m01 = turn[0, 0], turn[0, 1]
+        fan.m10, fan.m11 = turn[1, 0], turn[1, 1]
+        det = fan.m00 * fan.m11 - fan.m01 * fan.m10
+        if abs(det) < FLATTEST:
+            fan.det = 0.0
+            continue
+        fan.det = det
+        fan.w00, fan.w01 = fan.m11 / det, -fan.m01 / det
+        fan.w10, fan.w11 = -fan.m10 / det, fan.m00 / det
+
+
+@njit(cache=True, nogil=True)
+def place_kernel(local: Shapes, bodies: Rows, placed: Shapes) -> None:
+    """Write the shapes of bodies, given in body frames, where the bodies are now."""
+    shapes, corners = local
+    out, out_corners = placed
+    last = -1
+    c, s = 1.0, 0.0
+    for k in range(shapes.size):
+        shape = shapes[k]
+        body = bodies[shape.body]
+        if shape.body != last:
+            last = shape.body
+            c, s = math.cos(body.yaw), math.sin(body.yaw)
+        out[k].x = body.x + c * shape.x - s * shape.y
+        out[k].y = body.y + s * shape.x + c * shape.y
+        out[k].zmin = body.z + shape.zmin
+        out[k].zmax = body.z + shape.zmax
+        for i in range(shape.start, shape.start + shape.count):
+            out_corners[i, 0] = body.x + c * corners[i, 0] - s * corners[i, 1]
+            out_corners[i, 1] = body.y + s * corners[i, 0] + c * corners[i, 1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def trace_kernel(
+    fans: Rows, due: IntArray, rays: FloatArray, fixed: Shapes, chunks: Rows, moving: Shapes
+) -> None:
+    """Shorten the rays of the fans numbered ``due`` to the nearest shape that they meet.
+
+    Args:
+        fans: FAN, aimed.
+        due: Which of them.
+        rays: (3, n): direction cosine and sine in the fan's plane, length [m], which is shortened.
+        fixed: Shapes and corners (n, 2) that stand still, world frame.
+        chunks: CHUNK, which of the fixed shapes are neighbours.
+        moving: Shapes and corners of bodies, world frame.
+    """
+    # Arrays are taken out of tuples once: each time costs two atomic operations.
+    shapes, corners = fixed
+    movers, mover_corners = moving
+    for k in due:
+        fan = fans[k]
+        if fan.det == 0.0:
+            continue
+        for j in range(chunks.size):
+            chunk = chunks[j]
+            if _in_reach(fan, chunk):
+                for i in range(chunk.start, chunk.start + chunk.count):
+                    _trace_shape(fan, shapes[i], corners, rays)
+        if fan.sees_bodies:
+            for i in range(movers.size):
+                _trace_shape(fan, movers[i], mover_corners, rays)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _in_reach(fan: Record, shape: Record) -> bool:
+    if fan.z < shape.zmin or fan.z > shape.zmax:
+        return False
+    dx, dy = shape.x - fan.x, shape.y - fan.y
+    far = shape.reach + fan.range_max
+    return bool(dx * dx + dy * dy <= far * far)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _trace_shape(fan: Record, shape: Record, corners: FloatArray, rays: FloatArray) -> None:
+    if not _in_reach(fan, shape):
+        return
+    if shape.body >= 0 and (shape.body == fan.body or not fan.sees_bodies):
+        return
+    if shape.count == 0:
+        _trace_circle(fan, shape, rays)
+        return
+    x0, y0 = _into_plane(fan, corners, shape.start + shape.count - 1)
+    a0 = _angle(x0, y0)
+    for i in range(shape.start, shape.start + shape.count):
+        x1, y1 = _into_plane(fan, corners, i)
+        a1 = _angle(x1, y1)
+        # Only edges that face the sensor: all others are hidden behind them.
+        if (x0 * y1 - y0 * x1) * fan.det < 0.0:
+            if fan.det > 0.0:
+                _draw_edge(fan, (x1, y1, a1), (x0, y0, a0), rays)
+            else:
+                _draw_edge(fan, (x0, y0, a0), (x1, y1, a1), rays)
+        x0, y0, a0 = x1, y1, a1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _into_plane(fan: Record, corners: FloatArray, i: int) -> tuple[float, float]:
+    k = np.uint64(i)
+    dx, dy = corners[k, 0] - fan.x, corners[k, 1] - fan.y
+    return fan.w00 * dx + fan.w01 * dy, fan.w10 * dx + fan.w11 * dy
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _angle(x: float, y: float) -> float:
+    """Return atan2(y, x) to `ANGLE_ERROR`, ten times as fast; only for choosing rays."""
+    ax, ay = abs(x), abs(y)
+    big = max(ax, ay)
+    a = min(ax, ay) / big if big > 0.0 else 0.0
+    s = a * a
+    r = ((((-0.0117212 * s + 0.05265332) * s - 0.11643287) * s + 0.19354346) * s - 0.33262347) * s
+    r = (r + 0.99997726) * a
+    if ay > ax:
+        r = 0.5 * math.pi - r
+    if x < 0.0:
+        r = math.pi - r
+    return -r if y < 0.0 else r
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place_in_fan(fan: Record, low: float, high: float) -> tuple[float, float]:
+    """Return where the angles from low to high begin and end, counted in rays, with slack."""
+    begin = (low - fan.angle_min) * fan.per_step
+    begin -= math.floor(begin / fan.turn) * fan.turn
+    width = high - low
+    if width < -1.0:  # an edge spans less than half a turn: this one crosses the cut at 180°
+        width += 2.0 * math.pi
+    return begin - fan.slack, begin + width * fan.per_step + fan.slack
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_edge(
+    fan: Record,
+    low: tuple[float, float, float],
+    high: tuple[float, float, float],
+    rays: FloatArray,
+) -> None:
+    """Shorten the rays between two points (x, y, angle) of the fan's plane to the line there."""
+    x0, y0, a0 = low
+    x1, y1, a1 = high
+    cross = x0 * y1 - y0 * x1
+    begin, end = _place_in_fan(fan, a0, a1)
+    # What reaches over the fan's end, or by the slack before its begin, comes again a turn later.
+    lap = -1 if end >= fan.turn else 0
+    last_lap = 1 if begin < 0.0 else 0
+    while lap <= last_lap:
+        shift = lap * fan.turn
+        first = max(math.ceil(begin + shift), 0)
+        last = min(math.floor(end + shift), fan.n - 1)
+        for k in range(fan.first + first, fan.first + last + 1):
+            i = np.uint64(k)
+            after_low = x0 * rays[1, i] - y0 * rays[0, i]
+            before_high = rays[0, i] * y1 - rays[1, i] * x1
+            t = cross / (after_low + before_high)
+            inside = (after_low >= 0.0) & (before_high >= 0.0)
+            rays[2, i] = t if inside & (t < rays[2, i]) else rays[2, i]
+        lap += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _trace_circle(fan: Record, circle: Record, rays: FloatArray) -> None:
+    cx, cy = circle.x - fan.x, circle.y - fan.y
+    power = cx * cx + cy * cy - circle.reach * circle.reach
+    if power <= 0.0:  # not seen from inside, like any other solid
+        return
+    root = math.sqrt(power)
+    x0, y0 = root * cx + circle.reach * cy, root * cy - circle.reach * cx
+    x1, y1 = root * cx - circle.reach * cy, root * cy + circle.reach * cx
+    if fan.det < 0.0:
+        x0, y0, x1, y1 = x1, y1, x0, y0
+    low = _angle(fan.w00 * x0 + fan.w01 * y0, fan.w10 * x0 + fan.w11 * y0)
+    high = _angle(fan.w00 * x1 + fan.w01 * y1, fan.w10 * x1 + fan.w11 * y1)
+    begin, end = _place_in_fan(fan, low, high)
+    for lap in range(-1, 2):
+        first = max(math.ceil(begin + lap * fan.turn), 0)
+        last = min(math.floor(end + lap * fan.turn), fan.n - 1)
+        for k in range(fan.first + first, fan.first + last + 1):
+            i = np.uint64(k)
+            ux = fan.m00 * rays[0, i] + fan.m01 * rays[1, i]
+            uy = fan.m10 * rays[0, i] + fan.m11 * rays[1, i]
+            b = ux * cx + uy * cy
+            under = b * b - (ux * ux + uy * uy) * power
+            if b > 0.0 and under >= 0.0:
+                rays[2, i] = min(rays[2, i], power / (b + math.sqrt(under)))
