@@ -33,10 +33,12 @@ PHASES = (
     "friction",
     "integrate",
     "solver",
+    "terrain",
     "odometry",
     "sensors",
 )
-COMMANDS, ANIMATIONS, CONTROLLERS, FRICTION, INTEGRATE, SOLVER, ODOMETRY, SENSORS = range(8)
+COMMANDS, ANIMATIONS, CONTROLLERS, FRICTION, INTEGRATE = range(5)
+SOLVER, TERRAIN, ODOMETRY, SENSORS = range(5, 9)
 
 
 class World:
@@ -104,6 +106,8 @@ class World:
             controller.apply(state, gravity, dt)
         mark(CONTROLLERS)
         contact_kernel(state.bodies, state.wheels, state.vehicles, gravity)
+        if self._regions is not None:
+            self._regions.apply(state)
         for friction in self._friction:
             friction.apply(state, gravity, dt)
         mark(FRICTION)
@@ -112,6 +116,9 @@ class World:
         mark(INTEGRATE)
         self._move(state, solver, dt)
         mark(SOLVER)
+        if self._terrain is not None:
+            self._terrain.apply(state)
+        mark(TERRAIN)
         odometry_kernel(state.bodies, state.wheels, state.vehicles, dt)
         self._clock.ticks += 1
         mark(ODOMETRY)
@@ -211,6 +218,8 @@ class World:
         if entity.key >= 0:
             self._solver.place(entity.key, x, y, yaw)
             self._solver.refresh()
+        if self._terrain is not None:
+            self._terrain.apply(self.state_arrays)
 
     def reset(self, seed: int | None = None) -> None:
         """Return to the state after loading: what was added goes, what was removed comes back.
@@ -270,6 +279,8 @@ class World:
         self._controllers = layout.controllers
         self._friction = layout.friction
         self._animations = layout.animations
+        self._terrain = layout.terrain
+        self._regions = layout.regions
         self._movers = layout.movers
         self._moving = layout.state.bodies[: layout.moving]  # what moves comes first
         self._mover_keys = layout.mover_keys
@@ -278,6 +289,8 @@ class World:
         self._schedule.restart(self._clock.ticks)
         self._touch_changes = -1
         self._any_ideal = bool(layout.state.bodies["ideal"].any())
+        if self._terrain is not None:
+            self._terrain.apply(self.state_arrays)  # slopes count from the first step on
         self._name(self.vehicles, Vehicle, self._contents.vehicles())
         self._name(self.blocks, Block, self._contents.blocks())
 

@@ -14,7 +14,7 @@ from mvsim_core.entities import Entity, Solid, body_row
 from mvsim_core.geometry import Pose, area_of, convex_hull
 from mvsim_core.solver.base import Inertia, Material
 from mvsim_core.specs.block import BlockSpec, WallsSpec
-from mvsim_core.specs.element import OccupancyGridSpec, VerticalPlaneSpec
+from mvsim_core.specs.element import HorizontalPlaneSpec, OccupancyGridSpec, VerticalPlaneSpec
 from mvsim_core.state import DYNAMIC, KINEMATIC, STATIC, FloatArray
 
 #: Planes and walls have the contact solver's own friction (the original's values).
@@ -56,6 +56,12 @@ def build_fixture(name: str, spec: object, solids: list[Solid]) -> Entity:
     """Return a fixed part of the world whose solids are given in world coordinates."""
     body = body_row(Pose(), (0.0, 0.0, 0.0), IMMOVABLE, STATIC)
     return Entity(name=name, spec=spec, body=body, inertia=IMMOVABLE, solids=solids)
+
+
+def build_lift(name: str, spec: HorizontalPlaneSpec) -> Entity:
+    """Return the entity of a horizontal plane that moves: it carries, nothing collides with it."""
+    body = body_row(spec.init_pose, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
+    return Entity(name=name, spec=spec, body=body, inertia=IMMOVABLE)
 
 
 def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:

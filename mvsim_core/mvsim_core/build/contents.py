@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mvsim_core.build.terrain import Ground
 from mvsim_core.contacts import Contact, contacts_of
 from mvsim_core.controllers import controller_class
 from mvsim_core.elements.occupancy_grid import GridMap
@@ -20,7 +21,9 @@ from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import BlockSpec
-from mvsim_core.state import IntArray, State, allocate
+from mvsim_core.state import IntArray, Rows, State, allocate
+from mvsim_core.terrain.following import Terrain
+from mvsim_core.terrain.regions import Regions
 
 
 @dataclass
@@ -34,6 +37,8 @@ class Systems:
     controllers: list[Any]
     friction: list[Any]
     animations: list[Any]
+    terrain: Terrain | None
+    regions: Regions | None
     schedule: Schedule
 
 
@@ -46,6 +51,8 @@ class Contents:
         gravity: Acceleration of gravity [m/s²].
         solver: The contact solver.
         scene: What planar lidars see.
+        ground: What carries.
+        regions: Where friction differs.
         make_vehicle: From a spec or XML text, a name and a pose to an entity.
     """
 
@@ -54,6 +61,8 @@ class Contents:
     solver: Box2dSolver
     scene: PlaneScene
     make_vehicle: Callable[[Any, str | None, Any], Entity]
+    ground: Ground
+    regions: Regions
     entities: list[Entity] = field(default_factory=list)
     fixtures: list[Entity] = field(default_factory=list)
     grids: list[GridMap] = field(default_factory=list)
@@ -114,7 +123,7 @@ class Contents:
         movers = [e for e in ordered if e.moves]
         self.solver.bind([e.key for e in movers])
         self.state = state
-        self._scene(ordered)
+        self._scene(ordered, state.bodies)
         sensors = list(self.sensors())
         for entity in self.entities:
             for sensor in entity.sensors:
@@ -127,6 +136,8 @@ class Contents:
             controllers=self._controllers(),
             friction=self._friction(),
             animations=self.animations,
+            terrain=self.ground.terrain(self.entities),
+            regions=self.regions if len(self.regions) else None,
             schedule=Schedule(sensors, self.dt),
         )
 
@@ -158,14 +169,14 @@ class Contents:
             wheel, pid = wheel + n, pid + m
         return state
 
-    def _scene(self, ordered: list[Entity]) -> None:
+    def _scene(self, ordered: list[Entity], bodies: Rows) -> None:
         self.scene.clear_bodies()
         for entity in ordered:
             for solid in entity.solids:
                 self.scene.add_polygon(
                     solid.points, body=entity.row, zmin=solid.z_range[0], zmax=solid.z_range[1]
                 )
-        self.scene.freeze()
+        self.scene.freeze(bodies)
 
     def _controllers(self) -> list[Any]:
         groups: dict[Any, list[int]] = {}

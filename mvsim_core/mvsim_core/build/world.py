@@ -4,23 +4,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mvsim_core.animation import KeyframeAnimation
 from mvsim_core.build.blocks import (
     build_block,
     build_fixture,
+    build_lift,
     grid_solids,
     plane_solids,
     wall_solids,
 )
 from mvsim_core.build.contents import Contents, enter
-from mvsim_core.build.ground import Ground
 from mvsim_core.build.outline import Outlines
 from mvsim_core.build.sensors import SensorMaker
+from mvsim_core.build.terrain import Ground
 from mvsim_core.build.vehicles import build_vehicle
+from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, Problem
@@ -40,12 +43,14 @@ from mvsim_core.specs.params import Spec
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
+from mvsim_core.state import FloatArray, Rows
+from mvsim_core.terrain.regions import Regions
 from mvsim_core.xmlfile import read_vehicle
+
+T = TypeVar("T")
 
 #: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
 AUTO_STEP = 0.005
-#: How far above its pose the search for the ground of a thing without height starts [m].
-SEARCH_ABOVE = 1.5
 
 
 @dataclass
@@ -59,9 +64,12 @@ class Builder:
         """Read the maps."""
         self._outlines = Outlines(self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
+        self._maps: list[tuple[Rows, FloatArray]] = []
         for element in self.spec.elements:
             if isinstance(element, OccupancyGridSpec):
-                self._grids.append((element, self._load_grid(element)))
+                self._grids.append((element, _located(element, self._load_grid)))
+            if isinstance(element, ElevationMapSpec):
+                self._maps.append(_located(element, load_elevation))
         self._warn_of_missing_parts()
 
     def contents(self, spec: WorldSpec, seed: int) -> Contents:
@@ -71,7 +79,7 @@ class Builder:
             BuildError: Something of the spec cannot be.
         """
         dt = self._time_step()
-        ground = Ground([e for e in spec.elements if isinstance(e, HorizontalPlaneSpec)])
+        ground, lifts = self._ground()
         sensors = SensorMaker(seed, dt, self.warn)
         scene = PlaneScene()
 
@@ -86,8 +94,8 @@ class Builder:
             entity.sensors = sensors.of_vehicle(vehicle, scene)
             return entity
 
-        vehicles = [make_vehicle(v, None, None) for v in spec.vehicles]
         blocks = [self._block(b, ground) for b in spec.blocks]
+        vehicles = [make_vehicle(v, None, None) for v in spec.vehicles]
         fixtures = self._fixtures()
         everything = [*vehicles, *blocks, *fixtures]
         solver = Box2dSolver(
@@ -101,8 +109,10 @@ class Builder:
             make_vehicle=make_vehicle,
             grids=[grid for _, grid in self._grids],
             standalone=sensors.standalone(spec.sensors, scene),
+            ground=ground,
+            regions=Regions([e for e in spec.elements if isinstance(e, PropertyRegionSpec)]),
         )
-        self._fill(contents, [*vehicles, *blocks], fixtures)
+        self._fill(contents, [*vehicles, *blocks, *lifts], fixtures)
         return contents
 
     def warn(self, where: Any, element: str, message: str) -> None:
@@ -139,7 +149,23 @@ class Builder:
 
     def _block(self, spec: BlockSpec, ground: Ground) -> Entity:
         outline, z_range = self._outlines.of_block(spec)
-        return build_block(spec, _settle(spec, ground, 0.5 * z_range[1]), outline, z_range)
+        pose = _settle(spec, ground, 0.5 * z_range[1])
+        entity = build_block(spec, pose, outline, z_range)
+        ground.add_block(entity, outline, z_range[1])
+        return entity
+
+    def _ground(self) -> tuple[Ground, list[Entity]]:
+        """Return the ground without blocks, and the planes that move."""
+        ground, lifts = Ground(maps=self._maps), []
+        for i, plane in enumerate(self.spec.elements):
+            if not isinstance(plane, HorizontalPlaneSpec):
+                continue
+            lift = None
+            if plane.animation is not None:
+                lift = build_lift(f"lift_{i + 1}", plane)
+                lifts.append(lift)
+            ground.add_plane(plane, lift)
+        return ground, lifts
 
     def _fixtures(self) -> list[Entity]:
         fixtures = []
@@ -153,16 +179,12 @@ class Builder:
         return fixtures
 
     def _load_grid(self, element: OccupancyGridSpec) -> GridMap:
-        try:
-            grid = load_grid(
-                element.file,
-                resolution=element.resolution,
-                centerpixel_x=element.centerpixel_x,
-                centerpixel_y=element.centerpixel_y,
-            )
-        except BuildError as error:
-            name = Path(element.where.file).name
-            raise BuildError(f"{name}:{element.where.line}: <element>: {error}") from None
+        grid = load_grid(
+            element.file,
+            resolution=element.resolution,
+            centerpixel_x=element.centerpixel_x,
+            centerpixel_y=element.centerpixel_y,
+        )
         for text in grid.warnings:
             self.warn(element.where, "element", text)
         return grid
@@ -188,15 +210,22 @@ class Builder:
             (self.spec.actors, "actor", "actors do not walk yet: they are left out"),
             (self.spec.joints, "joint", "joints are not simulated yet: the bodies stay apart"),
         ]
-        for kind, message in (
-            (ElevationMapSpec, "elevation maps are not simulated yet: the ground stays flat"),
-            (PropertyRegionSpec, "property regions are not simulated yet"),
-        ):
-            found = tuple(e for e in self.spec.elements if isinstance(e, kind))
-            missing.append((found, "element", message))
         for specs, element, message in missing:
             if specs:
                 self.warn(specs[0].where, element, message)
+
+
+def _located(element: Any, load: Callable[[Any], T]) -> T:
+    """Load what an element names; an error says where the element stands.
+
+    Raises:
+        BuildError: It cannot be loaded.
+    """
+    try:
+        return load(element)
+    except BuildError as error:
+        name = Path(element.where.file).name or "world"
+        raise BuildError(f"{name}:{element.where.line}: <element>: {error}") from None
 
 
 def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:

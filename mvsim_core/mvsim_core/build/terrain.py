@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""From specs of ground to a surface, and from vehicles to their supports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mvsim_core.entities import Entity
+from mvsim_core.geometry import convex_hull
+from mvsim_core.specs.block import BlockSpec
+from mvsim_core.specs.element import HorizontalPlaneSpec
+from mvsim_core.state import BODY, DYNAMIC, FloatArray, Rows
+from mvsim_core.terrain.following import SUPPORT, Terrain
+from mvsim_core.terrain.surface import BUMP, FLAT, PIECE, RAMP, Surface, join_maps
+
+#: Fewer wheels than this do not fix an attitude: casters ahead and behind help.
+ENOUGH_SUPPORTS = 3
+
+
+@dataclass
+class Ground:
+    """All ground of a world, before rows of bodies are known.
+
+    Args:
+        maps: Elevation maps, as `map_of` returns them.
+        pieces: Pieces of ground: a row of PIECE, its outline, and the entity whose frame it is in.
+    """
+
+    maps: list[tuple[Rows, FloatArray]] = field(default_factory=list)
+    pieces: list[tuple[Rows, FloatArray, Entity | None]] = field(default_factory=list)
+
+    def add_plane(self, spec: HorizontalPlaneSpec, entity: Entity | None) -> None:
+        """Add a horizontal plane; `entity` is its body if it moves."""
+        piece = np.zeros(1, PIECE)
+        x = y = z = 0.0
+        if entity is None:
+            x, y, z = spec.init_pose.x, spec.init_pose.y, spec.init_pose.z
+        piece["x0"], piece["x1"] = x + spec.x_min, x + spec.x_max
+        piece["y0"], piece["y1"] = y + spec.y_min, y + spec.y_max
+        piece["z"] = z + spec.z
+        self.pieces.append((piece, np.zeros((0, 2)), entity))
+
+    def add_block(self, entity: Entity, outline: FloatArray, top: float) -> None:
+        """Add the top of a block: a ramp or bump if its geometry is one, else flat."""
+        spec: BlockSpec = entity.spec
+        piece = np.zeros(1, PIECE)
+        corners = np.zeros((0, 2))
+        geometry = spec.geometry
+        if geometry is not None and geometry.type in ("ramp", "semi_cylinder_bump"):
+            half_x, half_y = 0.5 * geometry.lx, 0.5 * geometry.ly
+            shift = half_x if geometry.type == "ramp" else 0.0
+            piece["kind"] = RAMP if geometry.type == "ramp" else BUMP
+            piece["x0"], piece["x1"] = shift - half_x, shift + half_x
+            piece["y0"], piece["y1"] = -half_y, half_y
+            piece["rise"] = geometry.lz
+        elif spec.intangible and geometry is None:
+            return  # mere decoration
+        else:
+            corners = convex_hull(outline)
+            piece["kind"] = FLAT
+            piece["x0"], piece["y0"] = corners.min(axis=0)
+            piece["x1"], piece["y1"] = corners.max(axis=0)
+            piece["rise"] = top
+        self.pieces.append((piece, corners, entity))
+
+    def height(self, x: float, y: float, below: float) -> float:
+        """Return the highest ground at (x, y) that is not above `below`, as things are now [m]."""
+        owners = [e for _, _, e in self.pieces if e is not None]
+        bodies = np.concatenate([e.body for e in owners]) if owners else np.zeros(0, BODY)
+        places = {id(e): i for i, e in enumerate(owners)}
+        return self._surface(lambda e: places[id(e)]).height(bodies, x, y, below)
+
+    def _surface(self, row_of: Callable[[Entity], int]) -> Surface:
+        rows, outlines, first = [], [], 0
+        for piece, corners, entity in self.pieces:
+            row = piece.copy()
+            row["body"] = -1 if entity is None else row_of(entity)
+            row["first"], row["corners"] = first, len(corners)
+            first += len(corners)
+            rows.append(row)
+            outlines.append(corners)
+        pieces = np.concatenate(rows) if rows else np.zeros(0, PIECE)
+        points = np.concatenate(outlines) if outlines else np.zeros((0, 2))
+        return Surface(pieces, points, *join_maps(self.maps))
+
+    def terrain(self, entities: list[Entity]) -> Terrain | None:
+        """Return the system that keeps entities on the ground; None where it is level."""
+        surface = self._surface(lambda e: e.row)
+        if surface.level and not self._carries(entities):
+            return None
+        blocks = [e for e in entities if isinstance(e.spec, BlockSpec) and _movable(e)]
+        return Terrain(
+            surface,
+            _supports([e for e in entities if e.vehicle is not None]),
+            np.array([e.row for e in blocks], dtype=np.int64),
+            np.array([0.5 * e.z_range[1] for e in blocks]),
+        )
+
+    def _carries(self, entities: list[Entity]) -> bool:
+        return any(float(e.body["z"][0]) != 0.0 for e in entities if e.moves)
+
+
+def _movable(entity: Entity) -> bool:
+    return int(entity.body["kind"][0]) == DYNAMIC and entity.key >= 0
+
+
+def _supports(vehicles: list[Entity]) -> Rows:
+    """Return the wheels of all vehicles, with casters ahead of and behind two-wheeled ones."""
+    rows = []
+    for entity in vehicles:
+        wheels = entity.wheels
+        points = [(w["x"], w["y"], w["radius"]) for w in wheels]
+        if len(points) < ENOUGH_SUPPORTS:
+            outline = entity.solids[0].points
+            reach = float(wheels["radius"].max())
+            points += [(outline[:, 0].max(), 0.0, reach), (outline[:, 0].min(), 0.0, reach)]
+        rows += [(entity.vehicle_row, *point) for point in points]
+    return np.array(rows, SUPPORT)

@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The system that keeps vehicles and blocks on the ground, each step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from mvsim_core.state import DYNAMIC, FloatArray, IntArray, Row, Rows, State
+from mvsim_core.terrain.attitude import (
+    LEVEL,
+    MAX_CONTACTS,
+    ROUNDS,
+    horn_rotation,
+    level,
+    set_slope,
+)
+from mvsim_core.terrain.surface import Surface, height_at
+
+#: A support of a vehicle: a wheel, or a caster that a vehicle with fewer than three wheels needs.
+SUPPORT = np.dtype(
+    [
+        ("vehicle", "i8"),  # row of VEHICLE
+        ("x", "f8"),  # m, vehicle frame
+        ("y", "f8"),  # m
+        ("reach", "f8"),  # m, how far above the contact point the search for ground starts
+    ]
+)
+
+
+@njit(cache=True, nogil=True)
+def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    vehicles: Rows,
+    supports: Rows,
+    pieces: Rows,
+    outlines: FloatArray,
+    maps: Rows,
+    samples: FloatArray,
+) -> None:
+    """Fit each vehicle to the ground under its supports; x, y and yaw stay."""
+    local = np.zeros((MAX_CONTACTS, 3))
+    world = np.zeros((MAX_CONTACTS, 3))
+    first = 0
+    while first < supports.shape[0]:
+        vehicle = supports[first].vehicle
+        end = first + 1
+        while end < supports.shape[0] and supports[end].vehicle == vehicle:
+            end += 1
+        b = bodies[vehicles[vehicle].body]
+        for _ in range(ROUNDS):
+            n = 0
+            lowest = math.inf
+            highest = -math.inf
+            for k in range(first, min(end, first + MAX_CONTACTS)):
+                p = supports[k]
+                x, y, z = in_world(b, p.x, p.y)
+                found = height_at(pieces, outlines, maps, samples, bodies, x, y, z + p.reach)
+                if math.isnan(found):  # all ground is higher than it can climb: a step
+                    found = z
+                local[n, 0], local[n, 1] = p.x, p.y
+                world[n, 0], world[n, 1], world[n, 2] = x, y, found
+                lowest = min(lowest, found)
+                highest = max(highest, found)
+                n += 1
+            if highest - lowest < LEVEL or n < 3:
+                level(b, 0.5 * (lowest + highest))
+            else:
+                fit(b, local, world, n)
+        first = end
+
+
+@njit(cache=True, nogil=True)
+def in_world(b: Row, px: float, py: float) -> tuple[float, float, float]:
+    """Return a point of the plane z = 0 of a body in the world frame [m]."""
+    cy, sy = math.cos(b.yaw), math.sin(b.yaw)
+    cp, sp = math.cos(b.pitch), math.sin(b.pitch)
+    cr, sr = math.cos(b.roll), math.sin(b.roll)
+    along = cp * px + sp * sr * py  # in the vertical plane of the heading
+    across = cr * py
+    return (
+        b.x + cy * along - sy * across,
+        b.y + sy * along + cy * across,
+        b.z - sp * px + cp * sr * py,
+    )
+
+
+@njit(cache=True, nogil=True)
+def fit(b: Row, local: FloatArray, world: FloatArray, n: int) -> None:
+    """Take height, roll and pitch from the rigid fit of support to ground points."""
+    cl0 = 0.0
+    cl1 = 0.0
+    cw = np.zeros(3)
+    for k in range(n):
+        cl0 += local[k, 0] / n
+        cl1 += local[k, 1] / n
+        for j in range(3):
+            cw[j] += world[k, j] / n
+    for k in range(n):
+        local[k, 0] -= cl0
+        local[k, 1] -= cl1
+        for j in range(3):
+            world[k, j] -= cw[j]
+    roll, pitch, _ = horn_rotation(local, world, n)
+    b.roll = roll
+    b.pitch = pitch
+    set_slope(b)
+    b.z = cw[2] + math.sin(pitch) * cl0 - math.cos(pitch) * math.sin(roll) * cl1
+
+
+@njit(cache=True, nogil=True)
+def rest_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    ids: IntArray,
+    tops: FloatArray,
+    pieces: Rows,
+    outlines: FloatArray,
+    maps: Rows,
+    samples: FloatArray,
+) -> None:
+    """Put movable blocks on the ground under their reference point."""
+    for k in range(ids.shape[0]):
+        b = bodies[ids[k]]
+        if b.kind != DYNAMIC:
+            continue
+        z = height_at(pieces, outlines, maps, samples, bodies, b.x, b.y, b.z + tops[k])
+        if not math.isnan(z):
+            b.z = z
+
+
+class Terrain:
+    """Keeps what moves on a surface.
+
+    Args:
+        surface: The ground.
+        supports: Rows of SUPPORT, vehicle by vehicle.
+        blocks: Rows of BODY of movable blocks.
+        tops: Half of the height of each [m]: ground above it is a wall to the block.
+    """
+
+    def __init__(
+        self, surface: Surface, supports: Rows, blocks: IntArray, tops: FloatArray
+    ) -> None:
+        """Keep the arrays."""
+        self.surface = surface
+        self._supports = supports
+        self._blocks = blocks
+        self._tops = tops
+
+    def apply(self, state: State) -> None:
+        """Write z, roll, pitch and slope of all vehicles, and z of blocks."""
+        s = self.surface
+        if len(self._supports):
+            follow_kernel(
+                state.bodies,
+                state.vehicles,
+                self._supports,
+                s.pieces,
+                s.outlines,
+                s.maps,
+                s.samples,
+            )
+        if len(self._blocks):
+            rest_kernel(
+                state.bodies, self._blocks, self._tops, s.pieces, s.outlines, s.maps, s.samples
+            )
