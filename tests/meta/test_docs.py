@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Documents name only files, make targets and commands that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "pypi" / "README.md"])
+TOP = ("benchmarks", "docs", "examples", "launch", "mvsim_", "params", "pypi", "requirements")
+PATH = re.compile(rf"`((?:{'|'.join(TOP)}|rviz|scripts|tests|worlds)[\w./-]*/[\w./-]*)`")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_named_files_exist(document: Path) -> None:
+    text = document.read_text()
+    for name in PATH.findall(text):
+        places = (ROOT / name, ROOT / "mvsim_core" / name, document.parent / name)
+        assert any(place.exists() for place in places), name
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", document.read_text()):
+        if "://" not in target:
+            assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_named_make_targets_exist(document: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"^\s*make ([a-z-]+)", document.read_text(), re.MULTILINE))
+    named |= set(re.findall(r"`make ([a-z-]+)", document.read_text()))
+    assert named <= targets
+
+
+def test_help_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    for target in set(phony.split()) - {"help", "setup", "setup-dev"}:
+        assert f'"make {target} ' in makefile

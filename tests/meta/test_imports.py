@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who may import whom: specs <- xmlfile <- build -> world and systems; no ROS in the core."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "mvsim_core" / "mvsim_core"
+BRIDGE = ROOT / "mvsim_ros2" / "mvsim_ros2"
+
+SYSTEMS = frozenset(
+    ("controllers", "dynamics", "elements", "friction", "sensors", "solver", "terrain")
+)
+ABOVE_SYSTEMS = frozenset(("build", "cli", "vehicle", "world", "xmlfile"))
+FORBIDDEN = {
+    "errors": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
+    "geometry": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
+    "registry": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
+    "specs": SYSTEMS | ABOVE_SYSTEMS | {"state"},
+    "state": SYSTEMS | ABOVE_SYSTEMS | {"specs"},
+    "ticks": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
+    "xmlfile": SYSTEMS | {"build", "cli", "state", "vehicle", "world"},
+    "build": {"cli"},
+    "vehicle": {"build", "cli", "world", "xmlfile"},
+    "world": {"build", "cli", "xmlfile"},
+    **{system: ABOVE_SYSTEMS for system in SYSTEMS},
+}
+"""Part of the core -> parts that it must not import."""
+
+ONLY_IN = {
+    "lxml": {"xmlfile"},
+    "pyb2d3": {"solver"},
+    "typer": {"cli"},
+    "PIL": {"elements", "sensors"},
+}
+"""Library -> the parts of the core that may know it."""
+
+ROS = ("ament", "launch", "rcl", "ros", "tf2", "geometry_msgs", "nav_msgs", "sensor_msgs")
+
+
+def _imports(path: Path) -> set[str]:
+    """Absolute names of the modules that a file imports at run time, also inside functions."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = []
+    package = path.relative_to(CORE.parent if CORE in path.parents else BRIDGE.parent).parts[:-1]
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join((*base, node.module) if node.module else base)
+            found.update(f"{module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(CORE).parts[0].removesuffix(".py")
+
+
+CORE_FILES = sorted(CORE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", CORE_FILES, ids=lambda p: str(p.relative_to(CORE)))
+def test_core_imports(path: Path) -> None:
+    imports = _imports(path)
+    roots = {name.split(".")[0] for name in imports}
+    assert not [name for name in roots if name.startswith(ROS)], "the core knows no ROS"
+    inside = {name.split(".")[1] for name in imports if name.startswith("mvsim_core.")}
+    assert not inside & FORBIDDEN.get(_part(path), set()), f"{_part(path)} must not import these"
+    for library, parts in ONLY_IN.items():
+        assert library not in roots or _part(path) in parts, f"{library} belongs to {parts}"
+
+
+@pytest.mark.parametrize("path", sorted(BRIDGE.rglob("*.py")), ids=lambda p: p.name)
+def test_bridge_knows_no_physics(path: Path) -> None:
+    roots = {name.split(".")[0] for name in _imports(path)}
+    assert not roots & {"numba", "pyb2d3", "scipy", "lxml"}
+    inside = {name.split(".")[1] for name in _imports(path) if name.startswith("mvsim_core.")}
+    assert not inside & {"controllers", "dynamics", "friction", "solver", "terrain", "xmlfile"}
+
+
+def test_rules_name_parts_that_exist() -> None:
+    parts = {_part(path) for path in CORE_FILES}
+    named = set(FORBIDDEN) | {part for parts in FORBIDDEN.values() for part in parts}
+    assert named - parts == set()

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every source file names its licence and stays readable in one sitting."""
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = ("SPDX-FileCopyrightText: The MVSim suite authors", "SPDX-License-Identifier: BSD-3-Clause")
+MAX_LINES = 400
+MAX_FUNCTION = 60
+MAX_KERNEL = 80
+
+
+def _tracked(*patterns: str) -> list[Path]:
+    """Files of the repository; without git (an unpacked archive) all that match."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", *patterns]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return sorted(p for pattern in patterns for p in ROOT.rglob(pattern) if p.is_file())
+    return [ROOT / name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+PYTHON = [path for path in _tracked("*.py") if path.stat().st_size]
+OTHERS = [*_tracked("Makefile", ".ci/run"), *_tracked("pyproject.toml", "*/pyproject.toml")]
+
+
+def _id(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", [*PYTHON, *OTHERS], ids=_id)
+def test_head_names_the_licence(path: Path) -> None:
+    head = "\n".join(path.read_text().splitlines()[:4])
+    assert all(line in head for line in HEAD)
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=_id)
+def test_sizes(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= MAX_LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.body[0].lineno + 1
+            limit = MAX_KERNEL if node.name.endswith("_kernel") else MAX_FUNCTION
+            assert lines <= limit, f"{node.name} has {lines} lines"
+
+
+def test_no_leftovers() -> None:
+    for path in PYTHON:
+        assert "TO" + "DO" not in path.read_text(), path
+        assert path.name != "utils.py"
