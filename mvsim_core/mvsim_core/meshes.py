@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry import Pose, area_of, convex_hull, rotation
 from mvsim_core.mesh_files import Mesh, MeshError, read_mesh
 from mvsim_core.state import FloatArray
 
@@ -140,29 +140,9 @@ def _footprint(
     polygon: FloatArray = (corners_in_squares + 0.5) * size
     bottom = max(float(points[:, 2].min()), low)
     top = min(float(points[:, 2].max()), high)
-    if len(polygon) < 3 or area(polygon) * (top - bottom) < 1e-8:
+    if len(polygon) < 3 or area_of(polygon).area * (top - bottom) < 1e-8:
         return None
     return Footprint(polygon, bottom, top)
-
-
-def rotation(pose: Pose) -> FloatArray:
-    """Return the matrix (3, 3) that turns vectors of a pose's frame into its parent's."""
-    cr, sr = math.cos(pose.roll), math.sin(pose.roll)
-    cp, sp = math.cos(pose.pitch), math.sin(pose.pitch)
-    cy, sy = math.cos(pose.yaw), math.sin(pose.yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
-def area(polygon: FloatArray) -> float:
-    """Return the area [m²] of a polygon (n, 2), positive if it is counter-clockwise."""
-    x, y = polygon.T
-    return 0.5 * float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
 
 
 def _edge_points(
@@ -226,22 +206,8 @@ def _squares(points: FloatArray, size: float) -> Cells:
 
 def _hull(cells: Cells) -> Cells:
     """Return the convex hull, counter-clockwise from the leftmost of the lowest squares."""
-    points = sorted((int(y), int(x)) for x, y in cells)
-    if len(points) < 3:
-        return np.array([(x, y) for y, x in points], dtype=np.int64)
-    chains = []
-    for ordered in (points, points[::-1]):
-        chain: list[tuple[int, int]] = []
-        for y, x in ordered:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], (x, y)) <= 0:
-                chain.pop()
-            chain.append((x, y))
-        chains.append(chain[:-1])
-    return np.array(chains[0] + chains[1], dtype=np.int64)
-
-
-def _turn(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    hull = convex_hull(cells.astype(np.float64)).astype(np.int64)
+    return np.roll(hull, -int(np.lexsort(hull.T)[0]), axis=0)
 
 
 def _thin_out(hull: Cells) -> Cells:

@@ -12,8 +12,9 @@ import sys
 import numpy as np
 import pytest
 
+from mvsim_core.geometry import area_of
 from mvsim_core.mesh_files import MeshError, read_mesh
-from mvsim_core.meshes import MAX_CORNERS, SQUARES, area, footprint
+from mvsim_core.meshes import MAX_CORNERS, SQUARES, footprint
 from mvsim_core.specs.visual import VisualSpec
 
 BOX_FACES = [
@@ -92,12 +93,6 @@ def bounds(polygon):
     return [*polygon.min(axis=0).tolist(), *polygon.max(axis=0).tolist()]
 
 
-def polar_moment(polygon):
-    """Second moment of area about the origin [m^4]."""
-    (x, y), (u, v) = polygon.T, np.roll(polygon, -1, axis=0).T
-    return ((x * x + x * u + u * u + y * y + y * v + v * v) * (x * v - u * y)).sum() / 12
-
-
 BOX = box_corners((-0.5, -0.25, 0.1), (1.0, 0.25, 0.7))
 SQUARE = math.hypot(1.5, 0.5) / SQUARES
 
@@ -111,7 +106,7 @@ def test_formats_are_taken_as_they_are(tmp_path, name, write):
     assert bounds(found.polygon) == pytest.approx([-0.5, -0.25, 1.0, 0.25], abs=SQUARE)
     assert (found.zmin, found.zmax) == pytest.approx((0.1, 0.7))
     assert len(found.polygon) == 4
-    assert area(found.polygon) == pytest.approx(1.5 * 0.5, rel=0.05)
+    assert area_of(found.polygon).area == pytest.approx(1.5 * 0.5, rel=0.05)
 
 
 def test_glb_with_a_scene_graph(tmp_path):
@@ -152,7 +147,7 @@ def test_collada_lines_are_kept(tmp_path):
     assert mesh.lines.tolist() == [[0, 1], [1, 2], [2, 3]]
     assert len(mesh.triangles) == 0
     found, _ = outline(path)
-    assert area(found.polygon) == pytest.approx(6.0, rel=0.05)
+    assert area_of(found.polygon).area == pytest.approx(6.0, rel=0.05)
 
 
 def test_walls_of_the_original_are_lines(mvsim_worlds):
@@ -201,7 +196,7 @@ def test_round_models_get_twelve_corners_at_most(tmp_path):
     faces = [(i, (i + 1) % 64, 64 + i) for i in range(64)]
     found, _ = outline(write_obj(tmp_path / "c.obj", vertices, faces))
     assert len(found.polygon) == MAX_CORNERS
-    assert area(found.polygon) == pytest.approx(np.pi, rel=0.06)
+    assert area_of(found.polygon).area == pytest.approx(np.pi, rel=0.06)
 
 
 def test_outlines_are_convex_and_counter_clockwise(tmp_path):
@@ -232,8 +227,9 @@ def test_the_jackal_has_the_inertia_of_the_original(mvsim_worlds, reference):
     assert warnings == []
     assert found.zmax == pytest.approx(float(line[2]), abs=1e-6)
     assert len(found.polygon) == len(expected)
-    assert area(found.polygon) == pytest.approx(area(expected), rel=1e-5)
-    assert polar_moment(found.polygon) == pytest.approx(polar_moment(expected), rel=1e-5)
+    assert area_of(found.polygon).area == pytest.approx(area_of(expected).area, rel=1e-5)
+    expected_moment = area_of(expected).second_moment
+    assert area_of(found.polygon).second_moment == pytest.approx(expected_moment, rel=1e-5)
 
 
 def test_several_visuals_make_one_outline(tmp_path):
@@ -258,7 +254,7 @@ def test_a_model_is_read_again_when_its_file_changes(tmp_path):
     first, _ = outline(path)
     write_obj(path, box_corners((-9.0, -9.0, 0.0), (9.0, 9.0, 1.0)))
     second, _ = outline(path)
-    assert area(second.polygon) > 100 * area(first.polygon)
+    assert area_of(second.polygon).area > 100 * area_of(first.polygon).area
 
 
 @pytest.mark.parametrize(
