@@ -90,7 +90,7 @@ def body_row(
 
     Args:
         pose: x, y, z [m], roll, pitch, yaw [rad], world frame.
-        twist: vx, vy [m/s] in the body frame, wz [rad/s].
+        twist: vx, vy [m/s] of the centre of mass in the body frame, wz [rad/s].
         inertia: Mass properties.
         kind: STATIC, DYNAMIC or KINEMATIC.
     """
@@ -98,11 +98,11 @@ def body_row(
     for name, value in zip(("x", "y", "z", "roll", "pitch", "yaw"), pose, strict=True):
         row[name] = value
     c, s = np.cos(pose[5]), np.sin(pose[5])
-    row["vx"] = c * twist[0] - s * twist[1]
-    row["vy"] = s * twist[0] + c * twist[1]
+    row["cvx"] = c * twist[0] - s * twist[1]
+    row["cvy"] = s * twist[0] + c * twist[1]
     row["wz"] = twist[2]
-    row["cvx"] = row["vx"] - twist[2] * (s * inertia.com_x + c * inertia.com_y)
-    row["cvy"] = row["vy"] + twist[2] * (c * inertia.com_x - s * inertia.com_y)
+    row["vx"] = row["cvx"] + twist[2] * (s * inertia.com_x + c * inertia.com_y)
+    row["vy"] = row["cvy"] - twist[2] * (c * inertia.com_x - s * inertia.com_y)
     row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
     row["cos_x"] = row["cos_y"] = 1.0
     row["kind"] = kind

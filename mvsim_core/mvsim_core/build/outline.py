@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.geometry import box
+from mvsim_core.meshes import footprint
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.vehicle import VehicleSpec
-from mvsim_core.specs.visual import GeometrySpec, VisualSpec
+from mvsim_core.specs.visual import GeometrySpec
 from mvsim_core.state import FloatArray
 
 Outline = tuple[FloatArray, tuple[float, float]]
@@ -39,7 +40,7 @@ class Outlines:
         z_range = (chassis.zmin, chassis.zmax)
         if chassis.shape is not None:
             return np.array(chassis.shape), z_range
-        found = self._of_visuals(spec.visuals, None, None)
+        found = self._of_visuals(spec, None, None)
         if found is not None:
             return found
         default = type(spec.dynamics)().chassis
@@ -57,7 +58,7 @@ class Outlines:
             return np.array(spec.shape), (low or 0.0, 1.0 if high is None else high)
         if spec.geometry is not None:
             return geometry_outline(spec.geometry, low, high)
-        found = self._of_visuals(spec.visuals, low, high, spec.visual_scale)
+        found = self._of_visuals(spec, low, high)
         if found is not None:
             return found
         self._warn(
@@ -66,13 +67,16 @@ class Outlines:
         return UNIT_SQUARE, (low or 0.0, 1.0 if high is None else high)
 
     def _of_visuals(
-        self,
-        visuals: tuple[VisualSpec, ...],
-        low: float | None,
-        high: float | None,
-        scale: float | None = None,
+        self, owner: VehicleSpec | BlockSpec, low: float | None, high: float | None
     ) -> Outline | None:
-        return None
+        """Return what the meshes of a vehicle or block cover; None if none can be read."""
+
+        def warn(text: str) -> None:
+            self._warn(owner.where, "visual", text)
+
+        scale = owner.visual_scale if isinstance(owner, BlockSpec) else None
+        found = footprint(owner.visuals, zmin=low, zmax=high, scale=scale, warn=warn)
+        return None if found is None else (found.polygon, (found.zmin, found.zmax))
 
 
 def geometry_outline(spec: GeometrySpec, low: float | None, high: float | None) -> Outline:

@@ -65,7 +65,7 @@ def build_vehicle(
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
     vehicle, pids = _vehicle_rows(spec, layout)
-    wheels = _wheel_rows(spec, gravity)
+    wheels = _wheel_rows(spec, gravity, inertia)
     _initial_command(spec, layout, vehicle, wheels)
     solids = [Solid(hull, CHASSIS, z_range)]
     solids += [_wheel_solid(w) for w in spec.dynamics.wheels]
@@ -100,7 +100,7 @@ def _wheel_solid(wheel: WheelSpec) -> Solid:
     return Solid(corners, TYRE, (0.0, wheel.diameter))
 
 
-def _wheel_rows(spec: VehicleSpec, gravity: float) -> Rows:
+def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
     wheels = spec.dynamics.wheels
     rows = np.zeros(len(wheels), WHEEL)
     load = spec.dynamics.chassis.mass / len(wheels) * gravity
@@ -112,7 +112,9 @@ def _wheel_rows(spec: VehicleSpec, gravity: float) -> Rows:
         row["inertia"] = w.spin_inertia
         row["load"] = load
         row["region_mu"] = row["region_c_rr"] = math.nan
-        along = math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * (vy + wz * w.x)
+        at_x = vx - wz * (w.y - inertia.com_y)
+        at_y = vy + wz * (w.x - inertia.com_x)
+        along = math.cos(w.yaw) * at_x + math.sin(w.yaw) * at_y
         row["omega"] = along / radius  # rolls from the start
     return rows
 

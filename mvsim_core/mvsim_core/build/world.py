@@ -85,7 +85,8 @@ class Builder:
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
             if not isinstance(vehicle, VehicleSpec):
-                vehicle = read_vehicle(vehicle, spec)
+                vehicle, problems = read_vehicle(vehicle, world=spec, name=name or "")
+                self.warnings += [p for p in problems if p not in self.warnings]
             if name is not None:
                 vehicle = replace(vehicle, name=name)
             if pose is not None:
