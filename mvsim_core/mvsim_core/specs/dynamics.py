@@ -146,7 +146,9 @@ class DifferentialSpec(DynamicsSpec):
 
     kind: str = "differential"
     wheels: tuple[WheelSpec, ...] = section(_TWO, "", WheelSpec, named=True)
-    controller: ControllerSpec = section(RawSpec(), "controller", DIFFERENTIAL_CONTROLLERS)
+    controller: ControllerSpec = section(
+        RawSpec(), "controller", DIFFERENTIAL_CONTROLLERS, tolerant=True
+    )
 
     @property
     def variant(self) -> int:
@@ -172,7 +174,9 @@ class AckermannSpec(DynamicsSpec):
     kind: str = "ackermann"
     chassis: ChassisSpec = section(CAR_CHASSIS, "chassis", ChassisSpec)
     wheels: tuple[WheelSpec, ...] = section(_CAR_WHEELS, "", WheelSpec, named=True)
-    controller: ControllerSpec = section(AckermannRawSpec(), "controller", ACKERMANN_CONTROLLERS)
+    controller: ControllerSpec = section(
+        AckermannRawSpec(), "controller", ACKERMANN_CONTROLLERS, tolerant=True
+    )
     f_wheels_x: float = param(1.3, unit="m", help="x of the front axle")
     f_wheels_d: float = param(2.0, unit="m", check=POSITIVE, help="distance of the front wheels")
     max_steer: float = param(
@@ -222,7 +226,9 @@ class DrivetrainSpec(AckermannSpec):
     """A car with one engine and open or torsen differentials (`ackermann_drivetrain`)."""
 
     kind: str = "ackermann_drivetrain"
-    controller: ControllerSpec = section(DrivetrainRawSpec(), "controller", DRIVETRAIN_CONTROLLERS)
+    controller: ControllerSpec = section(
+        DrivetrainRawSpec(), "controller", DRIVETRAIN_CONTROLLERS, tolerant=True
+    )
     gears: DifferentialGearsSpec = section(
         DifferentialGearsSpec(), "drivetrain", DifferentialGearsSpec
     )

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from mvsim_core.geometry import Pose
 from mvsim_core.specs.converters import (
@@ -62,8 +63,16 @@ class GroundGridSpec(Spec):
     interval: float = param(5.0, unit="m", check=POSITIVE)
 
     def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the extent."""
-        yield from rectangle_faults(self)
+        """Yield that the rectangle is empty."""
+        yield from _empty(self)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield which limits are exchanged."""
+        yield from _exchanged(self)
+
+    def finished(self) -> Any:
+        """Return self with the smaller limits first."""
+        return _ordered(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +159,16 @@ class HorizontalPlaneSpec(SimulableSpec):
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
 
     def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the extent."""
-        yield from rectangle_faults(self)
+        """Yield that the rectangle is empty."""
+        yield from _empty(self)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield which limits are exchanged."""
+        yield from _exchanged(self)
+
+    def finished(self) -> Any:
+        """Return self with the smaller limits first."""
+        return _ordered(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,9 +275,17 @@ class PropertyRegionSpec(Spec):
                 return value
         return None
 
+    def doubts(self) -> Iterator[str]:
+        """Yield which limits are exchanged."""
+        yield from _exchanged(self)
+
+    def finished(self) -> Any:
+        """Return self with the smaller limits first."""
+        return _ordered(self)
+
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the value and the extent."""
-        yield from rectangle_faults(self)
+        yield from _empty(self)
         if self.z_min >= self.z_max:
             yield "z_min must be below z_max"
         if self.value is None:
@@ -274,14 +299,32 @@ class PropertyRegionSpec(Spec):
                 yield f"{self.property_name} must be >= 0, got {self.value_double:g}"
 
 
-def rectangle_faults(
-    spec: GroundGridSpec | HorizontalPlaneSpec | PropertyRegionSpec,
-) -> Iterator[str]:
-    """Yield which of x_min < x_max and y_min < y_max does not hold."""
-    if spec.x_min >= spec.x_max:
-        yield f"x_min ({spec.x_min:g} m) must be below x_max ({spec.x_max:g} m)"
-    if spec.y_min >= spec.y_max:
-        yield f"y_min ({spec.y_min:g} m) must be below y_max ({spec.y_max:g} m)"
+_Rectangle = GroundGridSpec | HorizontalPlaneSpec | PropertyRegionSpec
+
+
+def _ranges(spec: _Rectangle) -> tuple[tuple[str, float, float], tuple[str, float, float]]:
+    return ("x", spec.x_min, spec.x_max), ("y", spec.y_min, spec.y_max)
+
+
+def _empty(spec: _Rectangle) -> Iterator[str]:
+    for axis, low, high in _ranges(spec):
+        if low == high:
+            yield f"{axis}_min and {axis}_max are both {low:g} m"
+
+
+def _exchanged(spec: _Rectangle) -> Iterator[str]:
+    for axis, low, high in _ranges(spec):
+        if low > high:
+            yield f"{axis}_min ({low:g} m) and {axis}_max ({high:g} m) are exchanged"
+
+
+def _ordered(spec: _Rectangle) -> _Rectangle:
+    (_, x0, x1), (_, y0, y1) = _ranges(spec)
+    if x0 <= x1 and y0 <= y1:
+        return spec
+    return replace(
+        spec, x_min=min(x0, x1), x_max=max(x0, x1), y_min=min(y0, y1), y_max=max(y0, y1)
+    )
 
 
 ELEMENTS = Variants(

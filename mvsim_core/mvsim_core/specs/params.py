@@ -54,6 +54,10 @@ class Spec:
         """Yield what is wrong between fields, each as a sentence without a full stop."""
         yield from ()
 
+    def doubts(self) -> Iterator[str]:
+        """Yield what is odd but understood, in the same manner."""
+        yield from ()
+
     def finished(self) -> Any:
         """Return self with derived fields filled in; the reader calls it last."""
         return self
@@ -138,7 +142,8 @@ class Section:
 
     `spec` is the spec class, or the `Variants` to choose from by the `class` attribute
     (`by="class"`), another attribute, or the tag itself (`by="tag"`). With `named`, the
-    default is a tuple of specs whose `name` is the tag that may replace each of them.
+    default is a tuple of specs whose `name` is the tag that may replace each of them. With
+    `tolerant`, what only another variant reads is let pass, so that users can switch variants.
     """
 
     tag: str
@@ -147,6 +152,7 @@ class Section:
     many: bool
     named: bool
     required: bool
+    tolerant: bool
     help: str
 
 
@@ -249,11 +255,19 @@ def section(  # noqa: PLR0913 (likewise)
     many: bool = False,
     named: bool = False,
     required: bool = False,
+    tolerant: bool = False,
     help: str = "",
 ) -> T:
     """Return a dataclass field that is read from a child element of its own."""
     about = Section(
-        tag=tag, spec=spec, by=by, many=many, named=named, required=required, help=help
+        tag=tag,
+        spec=spec,
+        by=by,
+        many=many,
+        named=named,
+        required=required,
+        tolerant=tolerant,
+        help=help,
     )
     return dataclasses.field(default=default, metadata={"section": about})
 

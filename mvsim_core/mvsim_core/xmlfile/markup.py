@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Text to a tree of nodes, as forgiving as the parser that users' files were written for.
+
+A strict XML parser refuses most of them: `vehicle:class` has an undeclared prefix, closing tags
+bear other names than opening ones, files have two roots, attributes contain `<`. So this is a
+small tokenizer of its own. It never looks at a DTD, so there are no entities to explode and
+nothing is ever fetched. What it lets pass it remarks on; nothing is dropped silently.
+
+Closing tags close the innermost open element whatever their name, as in the original; only if
+the file does not balance that way is a wrong name an error.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+MAX_DEPTH = 100
+
+_NAME = re.compile(r"[^\s<>/=?!&\"']+")
+_ATTRIBUTE = re.compile(r"""\s*([^\s<>/="']+)\s*=\s*("[^"]*"|'[^']*')""")
+# Text and the tag after it in one go, with all of an element that holds only text; what does
+# not match is a comment, odd, or wrong.
+_TOKEN = re.compile(
+    r"""([^<]*)<(?:/([^<>]*)>|([^\s<>/=?!&"']+)"""
+    r"""((?:\s*[^\s<>/="']+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(?:(/)>|>(?:([^<]*)</\3\s*>)?))"""
+)
+_ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(lt|gt|amp|quot|apos));")
+_NO_LINES: dict[str, int] = {}  # shared by all nodes; replaced, never filled
+_NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+
+
+class MarkupError(Exception):
+    """The text cannot be read as elements; `line` is where."""
+
+    def __init__(self, line: int, element: str, message: str) -> None:
+        """Say what is wrong in which element and line."""
+        super().__init__(message)
+        self.line = line
+        self.element = element
+        self.message = message
+
+
+@dataclass(slots=True)
+class Node:
+    """An element as written: raw attribute values and text, entities resolved.
+
+    `lines` has the line of each attribute that is not on the tag's own line.
+    """
+
+    tag: str
+    line: int
+    attributes: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=lambda: _NO_LINES)
+    children: list[Node] = field(default_factory=list)
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something odd that was read all the same."""
+
+    line: int
+    element: str
+    message: str
+
+
+def parse(text: str) -> tuple[list[Node], list[Remark]]:
+    """Return the nodes at the top level and the remarks, or raise MarkupError."""
+    parser = _Parser(text)
+    parser.run()
+    if parser.root.text:
+        message = f"text outside of all elements: {parser.root.text.split()[0][:40]!r}"
+        parser.remarks.append(Remark(0, "", message))
+    return parser.root.children, parser.remarks
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.line = 1
+        self.root = Node("", 0)
+        self.stack = [self.root]
+        self.chunks: list[list[str]] = [[]]
+        self.remarks: list[Remark] = []
+        self.mismatches: list[tuple[str, int, Node, bool]] = []
+
+    def run(self) -> None:
+        text = self.text
+        while True:
+            found = _TOKEN.match(text, self.position)
+            if found:
+                self._tag(found)
+                continue
+            start = text.find("<", self.position)
+            if start < 0:
+                break
+            self._data(text[self.position : start])
+            if text.startswith(("<!", "<?"), start):
+                self._skipped(start)
+            else:
+                self._move(start)
+                raise MarkupError(self.line, self.stack[-1].tag, _why_no_tag(text[start:]))
+        self._data(text[self.position :])
+        if len(self.stack) > 1:
+            self._unbalanced(self.stack[-1], f"<{self.stack[-1].tag}> is never closed")
+        self._close(self.root)
+
+    def _move(self, position: int) -> None:
+        self.line += self.text.count("\n", self.position, position)
+        self.position = position
+
+    def _data(self, data: str) -> None:
+        if data and not data.isspace():
+            self.chunks[-1].append(resolve_entities(data))
+
+    def _tag(self, found: re.Match[str]) -> None:
+        data, closing, name, attributes, closed, text = found.groups()
+        if data:
+            self._data(data)
+            self.line += data.count("\n")
+        self.position = found.end(1)
+        if closing is not None:
+            self._closing_tag(closing.strip())
+        else:
+            node = Node(name, self.line)
+            if attributes:
+                self._attributes(node, attributes)
+            if len(self.stack) > MAX_DEPTH:
+                raise MarkupError(self.line, name, f"nested deeper than {MAX_DEPTH} levels")
+            self.stack[-1].children.append(node)
+            if text:
+                node.text = resolve_entities(text.strip())
+            elif text is None and not closed:
+                self.stack.append(node)
+                self.chunks.append([])
+        self._move(found.end())
+
+    def _skipped(self, start: int) -> None:
+        text = self.text
+        self._move(start)
+        pairs = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
+        begin, end = next(pair for pair in pairs if text.startswith(pair[0], start))
+        inside = start + len(begin)
+        stop = text.find(end, inside)
+        if begin == "<!":  # a document type: its inner subset goes as a whole, entities included
+            bracket = text.find("[", inside)
+            if 0 <= bracket < stop:
+                stop = text.find(end, text.find("]", bracket))
+        if stop < 0:
+            raise MarkupError(self.line, "", f"{begin!r} without its {end!r}")
+        if begin == "<![CDATA[":
+            self.chunks[-1].append(text[inside:stop])
+        self._move(stop + len(end))
+
+    def _closing_tag(self, name: str) -> None:
+        if len(self.stack) == 1:
+            self._unbalanced(None, f"</{name[:60]}> closes nothing")
+        node = self.stack.pop()
+        self._close(node)
+        if name != node.tag:
+            open_above = any(name == outer.tag for outer in self.stack[1:])
+            self.mismatches.append((name, self.line, node, open_above))
+            message = f"closed by </{name[:60]}>, which has another name"
+            self.remarks.append(Remark(self.line, node.tag, message))
+
+    def _close(self, node: Node) -> None:
+        node.text = "".join(self.chunks.pop()).strip()
+
+    def _attributes(self, node: Node, text: str) -> None:
+        line = self.line
+        position = 0
+        for found in _ATTRIBUTE.finditer(text):
+            name, value = found.groups()
+            line += text.count("\n", position, found.start(1))
+            position = found.start(1)
+            if name in node.attributes:
+                message = f"{name} is given twice; the first counts"
+                self.remarks.append(Remark(line, node.tag, message))
+                continue
+            node.attributes[name] = resolve_entities(value[1:-1])
+            if line != node.line:
+                node.lines = {**node.lines, name: line}
+
+    def _unbalanced(self, node: Node | None, message: str) -> None:
+        # The first closing tag that belongs to an outer element shows which one was forgotten.
+        for name, line, forgotten, open_above in self.mismatches:
+            if open_above or node is None:
+                message = f"never closed: </{name[:60]}> in line {line} comes first"
+                raise MarkupError(forgotten.line, forgotten.tag, message)
+        raise MarkupError(node.line if node else self.line, "", message)
+
+
+def _why_no_tag(text: str) -> str:
+    """Return why `text`, which begins with "<", does not begin with a tag."""
+    if text.startswith("</"):
+        return "a closing tag without its '>'"
+    name = _NAME.match(text, 1)
+    if name is None:
+        return "'<' begins no element here; write &lt; for the character"
+    position = name.end()
+    while found := _ATTRIBUTE.match(text, position):
+        position = found.end()
+    rest = text[position : position + 200].split()
+    if not rest:
+        return f"the file ends inside <{name.group()}>"
+    return f"in <{name.group()[:60]}>: expected name=\"value\" or '>', got {rest[0][:40]!r}"
+
+
+def resolve_entities(text: str) -> str:
+    """Return `text` with the five named and the numeric entities resolved; others stay."""
+    if "&" not in text:
+        return text
+    return _ENTITY.sub(_resolve_entity, text)
+
+
+def _resolve_entity(found: re.Match[str]) -> str:
+    decimal, hexadecimal, name = found.groups()
+    if name:
+        return _NAMED[name]
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    if not 0 < code < 0x110000 or 0xD800 <= code < 0xE000:
+        return found.group()
+    return chr(code)

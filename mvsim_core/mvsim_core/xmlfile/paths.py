@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of files, URIs and ROS packages to paths, without running anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+
+from mvsim_core.xmlfile.scope import Origin
+
+_ABSOLUTE = re.compile(r"^(?:[/\\]|[A-Za-z]:[/\\])")
+_REMOTE = re.compile(r"^https?://", re.IGNORECASE)
+_PACKAGE = re.compile(r"^package://([^/]+)/?(.*)$", re.DOTALL)
+_LEVELS_UP = 8
+_SIBLINGS = 500
+
+
+class PathError(Exception):
+    """A path cannot be resolved; the text says why."""
+
+
+class Packages:
+    """ROS packages by name: installed prefixes first, then the source tree around a file."""
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self._shares: dict[tuple[str, str], str | None] = {}
+
+    def prefix(self, name: str) -> str | None:
+        """Return the install prefix of a package, as `ros2 pkg prefix` prints it, or None."""
+        for prefix in _prefixes():
+            marker = os.path.join(prefix, "share", "ament_index", "resource_index", "packages")
+            manifest = os.path.join(prefix, "share", name, "package.xml")
+            if os.path.isfile(os.path.join(marker, name)) or os.path.isfile(manifest):
+                return prefix
+        return None
+
+    def share(self, name: str, directory: str) -> str | None:
+        """Return the share folder of a package, or its source folder near `directory`."""
+        key = (name, directory)
+        if key not in self._shares:
+            prefix = self.prefix(name)
+            self._shares[key] = (
+                os.path.join(prefix, "share", name) if prefix else _source(name, directory)
+            )
+        return self._shares[key]
+
+
+def _prefixes() -> Iterator[str]:
+    yield from filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    yield sys.prefix  # where pip puts the share folders of packages
+
+
+def _source(name: str, directory: str) -> str | None:
+    """Return the folder of the package `name` among the parents of `directory` and their own."""
+    folder = directory
+    for _ in range(_LEVELS_UP):
+        if _is_package(folder, name):
+            return folder
+        try:
+            siblings = sorted(os.listdir(folder))[:_SIBLINGS]
+        except OSError:
+            siblings = []
+        for sibling in siblings:
+            if _is_package(os.path.join(folder, sibling), name):
+                return os.path.join(folder, sibling)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return None
+
+
+def _is_package(folder: str, name: str) -> bool:
+    try:
+        with open(os.path.join(folder, "package.xml"), encoding="utf-8", errors="replace") as file:
+            manifest = file.read(20_000)
+    except OSError:
+        return False
+    return re.search(rf"<name>\s*{re.escape(name)}\s*</name>", manifest) is not None
+
+
+def is_remote(text: str) -> bool:
+    """Whether the text is an http or https address."""
+    return _REMOTE.match(text) is not None
+
+
+def local_path(text: str, origin: Origin, packages: Packages) -> str:
+    """Return the absolute path of a local file named in a world file.
+
+    A relative path counts from the folder of the file that it is written in; if nothing is
+    there, from the folders of the files that include it, as the original counts.
+    """
+    if is_remote(text):
+        raise PathError("must be a local file, not a web address")
+    if "\0" in text:
+        raise PathError("must not contain a zero character")
+    package = _PACKAGE.match(text)
+    if package:
+        share = packages.share(package.group(1), origin.directory)
+        if share is None:
+            raise PathError(
+                f"ROS package {package.group(1)!r} is not found in AMENT_PREFIX_PATH nor near"
+                " the world file"
+            )
+        return os.path.normpath(os.path.join(share, package.group(2)))
+    if text.lower().startswith("file://"):
+        text = text[len("file://") :]
+    if _ABSOLUTE.match(text):
+        return os.path.normpath(text)
+    candidates = [
+        os.path.normpath(os.path.join(place.directory, text)) for place in origin.chain()
+    ]
+    return next((path for path in candidates if _exists(path)), candidates[0])
+
+
+def uri(text: str, origin: Origin, packages: Packages) -> str:
+    """Return the address of a mesh or image: http(s) as it is, anything else a local path."""
+    if is_remote(text) or not text:
+        return text
+    if text.startswith("model://"):
+        raise PathError("model:// is not supported; use package://, file:// or http(s)://")
+    return local_path(text, origin, packages)
+
+
+def _exists(path: str) -> bool:
+    # A skybox names six files by one pattern.
+    return os.path.exists(path.replace("%s", "Up"))

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collects what is wrong in a set of files, each thing once, for one report at the end."""
+
+from __future__ import annotations
+
+from mvsim_core.errors import Problem, Severity, WorldFileError
+from mvsim_core.xmlfile.scope import Origin
+
+MAX_PROBLEMS = 1000
+
+
+class Problems:
+    """The problems of one world, in the order in which they were found."""
+
+    def __init__(self) -> None:
+        """Begin without problems."""
+        self._found: dict[tuple[str, int, str, str], Problem] = {}
+        self._left_out = 0
+
+    def report(
+        self,
+        origin: Origin,
+        line: int,
+        element: str,
+        message: str,
+        severity: Severity = "error",
+    ) -> None:
+        """Add a problem unless the same one is known, as for a class used twice."""
+        key = (origin.file, line, element, message)
+        if key in self._found:
+            return
+        if len(self._found) >= MAX_PROBLEMS and severity == "warning":
+            self._left_out += 1
+            return
+        self._found[key] = Problem(
+            file=origin.file,
+            line=line,
+            element=element,
+            message=message,
+            severity=severity,
+            included_from=origin.included_from(),
+        )
+        if len(self._found) >= 2 * MAX_PROBLEMS:
+            self.stop()
+
+    def stop(self) -> None:
+        """Raise WorldFileError with all errors found so far."""
+        raise WorldFileError(problem for problem in self.all() if problem.severity == "error")
+
+    def all(self) -> tuple[Problem, ...]:
+        """Return all problems."""
+        found = list(self._found.values())
+        if self._left_out:
+            found.append(
+                Problem(
+                    file="",
+                    line=0,
+                    element="",
+                    message=f"{self._left_out} further warnings are left out",
+                    severity="warning",
+                )
+            )
+        return tuple(found)
+
+    def warnings(self) -> tuple[Problem, ...]:
+        """Return the warnings, or raise WorldFileError if there are errors."""
+        problems = self.all()
+        if any(problem.severity == "error" for problem in problems):
+            self.stop()
+        return problems

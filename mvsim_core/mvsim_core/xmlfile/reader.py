@@ -1,0 +1,298 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files to a stream of elements, with `include`, `variable`, `for` and `if` carried out.
+
+The stream is lazy and in document order: whoever takes an element from it and evaluates its
+values at once sees variables and random numbers in the order in which the file has them.
+Flow control works at every depth, in every file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from mvsim_core.specs.converters import number
+from mvsim_core.xmlfile.decoding import decode
+from mvsim_core.xmlfile.markup import MarkupError, Node, Remark, parse
+from mvsim_core.xmlfile.paths import Packages, PathError, local_path
+from mvsim_core.xmlfile.problems import Problems
+from mvsim_core.xmlfile.scope import Origin, Scope
+from mvsim_core.xmlfile.substitution import Substitution, SubstitutionError
+
+MAX_FILE_SIZE = 64 * 2**20  # bytes
+MAX_INCLUDES = 30
+MAX_DEPTH = 100
+MAX_LOOPS = 100_000
+MAX_ELEMENTS = 2_000_000
+
+CLASS_TAGS = ("vehicle:class", "block:class", "actor:class")
+
+_TRUE = frozenset(("y", "yes", "true", "on"))
+_FALSE = frozenset(("n", "no", "false", "off", ""))
+
+
+@dataclass(slots=True)
+class Element:
+    """A node at one place in the expanded document, its values not yet evaluated.
+
+    `included` tells that it came into its parent through an include; `constant` that nothing
+    in it has to be evaluated.
+    """
+
+    node: Node
+    scope: Scope
+    children: list[Element]
+    included: bool
+    constant: bool
+
+    @property
+    def tag(self) -> str:
+        """The tag's name."""
+        return self.node.tag
+
+    @property
+    def line(self) -> int:
+        """The line of the tag, from 1."""
+        return self.node.line
+
+    @property
+    def origin(self) -> Origin:
+        """The file that it is written in."""
+        return self.scope.origin
+
+    def attribute_line(self, name: str) -> int:
+        """Return the line of an attribute."""
+        return self.node.lines.get(name, self.node.line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the walk is: scope without version, depth, and whether inside an include."""
+
+    scope: Scope
+    depth: int
+    included: bool = False
+
+
+class Reader:
+    """Opens files and walks through their nodes."""
+
+    def __init__(self, problems: Problems, substitution: Substitution, packages: Packages) -> None:
+        """Report to `problems`, evaluate with `substitution`."""
+        self.problems = problems
+        self.substitution = substitution
+        self.packages = packages
+        self._parsed: dict[str, tuple[list[Node], list[Remark]]] = {}
+        self._loops = 0
+        self._elements = 0
+        self._flow: dict[str, Callable[[Node, _Place], Iterator[Element]]] = {
+            "include": self._include,
+            "variable": self._variable,
+            "for": self._for,
+            "if": self._if,
+        }
+
+    def open(self, origin: Origin) -> list[Node]:
+        """Return the top nodes of a file; on failure report it and return none."""
+        if origin.file not in self._parsed:
+            try:
+                with open(origin.file, "rb") as file:
+                    data = file.read(MAX_FILE_SIZE + 1)
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                self._cannot_read(origin, f"cannot read {origin.file!r}: {reason}")
+                return []
+            if len(data) > MAX_FILE_SIZE:
+                self._cannot_read(origin, f"{origin.file!r} is larger than 64 MiB")
+                return []
+            text, remark = decode(data)
+            self._parsed[origin.file] = self.parse(text, origin, remark)
+        nodes, remarks = self._parsed[origin.file]
+        for found in remarks:
+            self.problems.report(origin, found.line, found.element, found.message, "warning")
+        return nodes
+
+    def parse(
+        self, text: str, origin: Origin, remark: str = ""
+    ) -> tuple[list[Node], list[Remark]]:
+        """Return the top nodes and remarks of a text; report it if it cannot be read."""
+        try:
+            nodes, remarks = parse(text)
+        except MarkupError as error:
+            self.problems.report(origin, error.line, error.element, error.message)
+            return [], []
+        if remark:
+            remarks.insert(0, Remark(1, "", remark))
+        return nodes, remarks
+
+    def _cannot_read(self, origin: Origin, message: str) -> None:
+        if origin.parent is None:
+            self.problems.report(Origin("", ""), 0, "", message)
+        else:
+            self.problems.report(origin.parent, origin.line, "include", message)
+
+    def walk(self, nodes: list[Node], scope: Scope) -> Iterator[Element]:
+        """Yield the elements that `nodes` stand for, in document order."""
+        return self._walk(nodes, _Place(scope, 0))
+
+    def _walk(self, nodes: list[Node], place: _Place) -> Iterator[Element]:
+        if place.depth > MAX_DEPTH and nodes:
+            message = f"nested deeper than {MAX_DEPTH} levels"
+            self._error(nodes[0], place, message)
+            return
+        for node in nodes:
+            flow = self._flow.get(node.tag)
+            if flow is None:
+                yield self._element(node, place)
+            else:
+                yield from flow(node, place)
+
+    def _element(self, node: Node, place: _Place) -> Element:
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            self._error(node, place, f"the world has more than {MAX_ELEMENTS} elements")
+            self.problems.stop()
+        scope = self._now(place)
+        if node.tag in CLASS_TAGS:
+            scope = scope.for_class()
+        children = []
+        if node.children:
+            inside = _Place(scope, place.depth + 1)
+            children = list(self._walk(node.children, inside))
+        constant = (
+            "$" not in node.text
+            and not any("$" in value for value in node.attributes.values())
+            and all(child.constant for child in children)
+        )
+        return Element(node, scope, children, place.included, constant)
+
+    def _now(self, place: _Place) -> Scope:
+        return place.scope.at(self.substitution.variables.version)
+
+    def _error(self, node: Node, place: _Place, message: str) -> None:
+        self.problems.report(place.scope.origin, node.line, node.tag, message)
+
+    def _warn(self, node: Node, place: _Place, message: str) -> None:
+        self.problems.report(place.scope.origin, node.line, node.tag, message, "warning")
+
+    def _values(self, node: Node, place: _Place, *names: str) -> list[str] | None:
+        """Return the evaluated attributes, or report what is missing or wrong."""
+        values = []
+        for name in names:
+            raw = node.attributes.get(name)
+            if raw is None:
+                self._error(node, place, f"needs the attribute {name!r}")
+                continue
+            try:
+                values.append(self.substitution.text(raw, self._now(place)).strip())
+            except SubstitutionError as error:
+                self._error(node, place, f"{name}: {error}")
+        return values if len(values) == len(names) else None
+
+    def _only(self, node: Node, place: _Place, *known: str) -> None:
+        for name in node.attributes:
+            if name not in known:
+                self._warn(node, place, f"unknown attribute {name!r} is ignored")
+
+    def _variable(self, node: Node, place: _Place) -> Iterator[Element]:
+        self._only(node, place, "name", "value")
+        values = self._values(node, place, "name", "value")
+        if values is not None:
+            self.substitution.variables.define(*values)
+        return iter(())
+
+    def _if(self, node: Node, place: _Place) -> Iterator[Element]:
+        self._only(node, place, "condition")
+        values = self._values(node, place, "condition")
+        if values is not None and self._holds(values[0], node, place):
+            yield from self._walk(node.children, self._deeper(place))
+
+    def _holds(self, condition: str, node: Node, place: _Place) -> bool:
+        word = condition.lower()
+        if word in _TRUE or word in _FALSE:
+            return word in _TRUE
+        try:
+            return number(condition) != 0.0
+        except ValueError:
+            message = f"condition {condition[:60]!r} is neither yes nor no; taken as no"
+            self._warn(node, place, message)
+            return False
+
+    def _for(self, node: Node, place: _Place) -> Iterator[Element]:
+        self._only(node, place, "var", "from", "to")
+        values = self._values(node, place, "var", "from", "to")
+        if values is None:
+            return
+        try:
+            first, last = (int(number(text)) for text in values[1:])
+        except ValueError:
+            got = f"from={values[1][:40]!r} to={values[2][:40]!r}"
+            self._error(node, place, f"from and to must be numbers, got {got}")
+            return
+        if not node.children:
+            self._warn(node, place, "the loop is empty")
+        if last - first >= MAX_LOOPS:
+            message = f"runs {last - first + 1} times, at most {MAX_LOOPS} are allowed"
+            self._error(node, place, message)
+            return
+        for index in range(first, last + 1) if node.children else ():
+            self._loops += 1
+            if self._loops > MAX_LOOPS:
+                self._error(node, place, f"all loops together run more than {MAX_LOOPS} times")
+                self.problems.stop()
+            self.substitution.variables.define(values[0], str(index))
+            yield from self._walk(node.children, self._deeper(place))
+
+    def _beside_others(self, path: str, text: str, node: Node, place: _Place) -> str:
+        """Return `path`, or that of the file of this name beside one included before."""
+        if os.path.exists(path) or os.path.isabs(text):
+            return path
+        for folder in dict.fromkeys(os.path.dirname(file) for file in self._parsed):
+            other = os.path.join(folder, text)
+            if os.path.isfile(other):
+                message = f"{text!r} is not beside this file; {other!r} is taken"
+                self._warn(node, place, message)
+                return other
+        return path
+
+    def _deeper(self, place: _Place) -> _Place:
+        return _Place(place.scope, place.depth + 1, place.included)
+
+    def _include(self, node: Node, place: _Place) -> Iterator[Element]:
+        values = self._values(node, place, "file")
+        if values is None:
+            return
+        outer = place.scope.origin
+        try:
+            path = local_path(values[0], outer, self.packages)
+        except PathError as error:
+            self._error(node, place, f"file {error}, got {values[0]!r}")
+            return
+        path = self._beside_others(path, values[0], node, place)
+        origin = Origin(path, os.path.dirname(path), outer, node.line)
+        if any(path == above.file for above in outer.chain()):
+            self._error(node, place, f"include loop: {_route(origin)}")
+            return
+        if len(origin.included_from()) > MAX_INCLUDES:
+            self._error(node, place, f"includes nested deeper than {MAX_INCLUDES} files")
+            return
+        now = self._now(place)
+        written = Scope(now.origin, now.version, now.arguments)
+        arguments = {
+            name: (raw, written) for name, raw in node.attributes.items() if name != "file"
+        }
+        scope = Scope(origin, now.version, arguments)
+        nodes = self.open(origin)
+        if len(nodes) == 1 and nodes[0].tag == "mvsim_world":
+            nodes = nodes[0].children  # a world in a world is its content
+        yield from self._walk(nodes, _Place(scope, place.depth + 1, included=True))
+
+
+def _route(origin: Origin) -> str:
+    chain = list(origin.chain())[::-1]
+    names = [os.path.basename(place.file) or "text" for place in chain]
+    lines = [place.line for place in chain[1:]]
+    steps = [f"{name}:{line}" for name, line in zip(names[:-1], lines, strict=True)]
+    return " -> ".join([*steps, names[-1]])
