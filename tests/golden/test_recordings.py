@@ -73,4 +73,4 @@ def test_steered_trajectory_agrees(reference: Path, name: str) -> None:
     assert np.all(position <= 1e-3 + 0.01 * path_length(want)), position.max()
     assert np.all(yaw <= 0.01), yaw.max()
     for wheel in ("w2_yaw", "w3_yaw"):
-        assert np.abs(want[wheel] - got[wheel]).max() < 1e-4
+        assert np.abs(want[wheel] - got[wheel])[1:].max() < 1e-4  # row 0 is before the first step

@@ -85,9 +85,7 @@ def test_order_in_the_file_does_not_matter(order: list[str], vx: float, wz: floa
     starts = {"a": "0 0 0", "b": "50 0 30", "c": "0 50 -70"}
     paths = {}
     for names in (["a", "b", "c"], order):
-        w = load_world(
-            text=world(*(cart(name, starts[name], controller=PID) for name in names))
-        )
+        w = load_world(text=world(*(cart(name, starts[name], controller=PID) for name in names)))
         paths[tuple(names)] = drive(w, "b", vx, wz)
     alone = load_world(text=world(cart("b", starts["b"], controller=PID)))
     assert paths[tuple(order)] == paths[("a", "b", "c")] == drive(alone, "b", vx, wz)
@@ -129,7 +127,9 @@ def test_energy_never_grows_without_a_motor(
 
     def energy() -> float:
         b = w.bodies[0]
-        body = 0.5 * b["mass"] * (b["cvx"] ** 2 + b["cvy"] ** 2) + 0.5 * b["inertia"] * b["wz"] ** 2
+        body = (
+            0.5 * b["mass"] * (b["cvx"] ** 2 + b["cvy"] ** 2) + 0.5 * b["inertia"] * b["wz"] ** 2
+        )
         return float(body + sum(0.5 * 0.08 * wheel.omega**2 for wheel in robot.wheels))
 
     last = energy()
