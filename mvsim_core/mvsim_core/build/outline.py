@@ -24,15 +24,16 @@ UNIT_SQUARE = box(1.0, 1.0, (0.0, 0.0, 0.0))
 
 
 class Outlines:
-    """Finds the collision outline of vehicles and blocks; meshes are read once.
+    """Finds the collision outline of vehicles and blocks.
 
     Args:
         warn: Called with where, element and message when a shape has to be replaced.
     """
 
     def __init__(self, warn: Callable[[Any, str, str], None]) -> None:
-        """Start with nothing read."""
+        """Start with nothing warned of."""
         self._warn = warn
+        self._named: set[str] = set()
 
     def of_vehicle(self, spec: VehicleSpec) -> Outline:
         """Return the chassis polygon (n, 2) in the vehicle frame and its z-range [m]."""
@@ -40,42 +41,42 @@ class Outlines:
         z_range = (chassis.zmin, chassis.zmax)
         if chassis.shape is not None:
             return np.array(chassis.shape), z_range
-        found = self._of_visuals(spec, None, None)
-        if found is not None:
-            return found
         default = type(spec.dynamics)().chassis
-        self._warn(
-            chassis.where,
-            "shape_from_visual",
-            "no mesh could be read: the default chassis is used",
-        )
-        return np.array(default.shape), z_range
+        found = self._of_visuals(spec, None, None, "the default chassis")
+        return (np.array(default.shape), z_range) if found is None else found
 
     def of_block(self, spec: BlockSpec) -> Outline:
         """Return the polygon (n, 2) in the block's frame and its z-range [m]."""
         low, high = spec.zmin, spec.zmax
+        z_range = (0.0 if low is None else low, 1.0 if high is None else high)
         if spec.shape is not None:
-            return np.array(spec.shape), (low or 0.0, 1.0 if high is None else high)
+            return np.array(spec.shape), z_range
         if spec.geometry is not None:
             return geometry_outline(spec.geometry, low, high)
-        found = self._of_visuals(spec, low, high)
-        if found is not None:
-            return found
-        self._warn(
-            spec.where, "shape_from_visual", "no mesh could be read: a box of 1 m stands for it"
-        )
-        return UNIT_SQUARE, (low or 0.0, 1.0 if high is None else high)
+        found = self._of_visuals(spec, low, high, "a box of 1 m")
+        return (UNIT_SQUARE, z_range) if found is None else found
 
     def _of_visuals(
-        self, owner: VehicleSpec | BlockSpec, low: float | None, high: float | None
+        self,
+        owner: VehicleSpec | BlockSpec,
+        low: float | None,
+        high: float | None,
+        substitute: str,
     ) -> Outline | None:
-        """Return what the meshes of a vehicle or block cover; None if none can be read."""
+        """Return what the meshes of a vehicle or block cover; None if none can be read.
 
-        def warn(text: str) -> None:
-            self._warn(owner.where, "visual", text)
-
+        Each model that cannot be read is named once, however many things have it.
+        """
+        faults: list[str] = []
         scale = owner.visual_scale if isinstance(owner, BlockSpec) else None
-        found = footprint(owner.visuals, zmin=low, zmax=high, scale=scale, warn=warn)
+        found = footprint(owner.visuals, zmin=low, zmax=high, scale=scale, warn=faults.append)
+        if found is None and not faults:
+            faults.append(f"{owner.name}: its models have no shape of any size")
+        end = f": {substitute} stands for it" if found is None else ""
+        for fault in faults:
+            if fault not in self._named:
+                self._named.add(fault)
+                self._warn(owner.where, "visual", fault + end)
         return None if found is None else (found.polygon, (found.zmin, found.zmax))
 
 

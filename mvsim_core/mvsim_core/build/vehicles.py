@@ -184,10 +184,10 @@ def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
     wheels = spec.dynamics.wheels
     track = wheels[layout.odo_left].y - wheels[layout.odo_right].y
     where = spec.dynamics.where
-    if track <= 0.0:
+    if track == 0.0:
         raise BuildError(
-            f"{where}: vehicle {spec.name!r}: the left wheel must be to the left of the right one"
-            f" (y of the left minus y of the right must be > 0 [m], got {track:g})"
+            f"{where}: vehicle {spec.name!r}: the wheels of the odometry must differ in y [m],"
+            f" both have {wheels[layout.odo_left].y:g}"
         )
     if layout.max_steer > 0.0 and layout.wheelbase <= 0.0:
         raise BuildError(
