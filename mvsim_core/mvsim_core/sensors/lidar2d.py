@@ -79,7 +79,8 @@ def fan_angles(fov: float, n: int) -> tuple[float, float]:
     """Return the first angle and the step [rad] of ``n`` rays over a field of view [rad].
 
     The first and the last ray bound the field of view. A full turn has no doubled ray: its last
-    ray stands one step before the first. slam_toolbox counts the rays by just these rules.
+    ray stands one step before the first. slam_toolbox counts the rays by just these rules (and
+    miscounts only fans of so few rays that the blind part, below 350°, is less than a step).
     """
     if fov >= FULL_TURN - TURN_SLACK:
         return -math.pi, FULL_TURN / n

@@ -26,7 +26,7 @@ class Schedule:
     """
 
     def __init__(self, sensors: Sequence[Sensor[Any]], dt: float) -> None:
-        """Schedule sensors; their order is the order of readings of one tick.
+        """Schedule sensors from tick 0; their order is the order of readings of one tick.
 
         Args:
             sensors: All sensors of the world.
@@ -35,14 +35,17 @@ class Schedule:
         self.dt = dt
         self.sensors = list(sensors)
         self._periods = np.array([s.period_ticks for s in self.sensors], dtype=np.int64)
-        self._due = np.full(len(self.sensors), NEVER, np.int64)
+        self._due = self._periods.copy()
         self._delayed = [i for i, s in enumerate(self.sensors) if s.delay_ticks]
         self._banks, self._places = _group(self.sensors)
         self.next_tick = NEVER
-        self.restart(0)
+        self._find_next()
 
     def restart(self, tick: int) -> None:
-        """Go on from ``tick``: sensors with a sensible due time keep it, others begin anew."""
+        """Go on from ``tick``: sensors that were scheduled before keep their phase.
+
+        New ones, and all whose due time makes no sense at that tick, begin a period.
+        """
         for i, sensor in enumerate(self.sensors):
             latest = tick + sensor.period_ticks
             if sensor.due_tick is None or not tick < sensor.due_tick <= latest:
