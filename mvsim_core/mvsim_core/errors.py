@@ -52,12 +52,17 @@ class MvsimError(Exception):
 
 
 class WorldFileError(MvsimError):
-    """A world file cannot be used; `problems` holds every reason that was found."""
+    """A world file cannot be used; `problems` holds all that was found, warnings included."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        """Hold the problems; the text of the error is one line or more for each."""
+        """Hold the problems; the text of the exception is one line or more for each error."""
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__("\n".join(str(problem) for problem in self.errors))
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that are errors."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
 
     def __reduce__(self) -> tuple[type[WorldFileError], tuple[tuple[Problem, ...]]]:
         """Pickle by the problems, so that it crosses process borders intact."""

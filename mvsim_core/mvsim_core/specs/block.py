@@ -77,11 +77,14 @@ class BlockSpec(SimulableSpec):
 
     def finished(self) -> BlockSpec:
         """Return self with the default heights, or without a shape if a mesh gives it."""
+        visuals = self.visuals
+        if self.visual_scale is not None:
+            visuals = tuple(replace(visual, model_scale=self.visual_scale) for visual in visuals)
         if self.shape_from_visual:
-            return replace(self, shape=None)
+            return replace(self, visuals=visuals, shape=None)
         if self.zmin is None or self.zmax is None:
-            return replace(self, zmin=0.0, zmax=1.0)
-        return self
+            return replace(self, visuals=visuals, zmin=0.0, zmax=1.0)
+        return replace(self, visuals=visuals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

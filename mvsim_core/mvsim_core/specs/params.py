@@ -65,10 +65,14 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A rule on one value: `rule` completes "mass ..." in an error message."""
+    """A rule on one value: `rule` completes "mass ..." in an error message.
+
+    `words` are the texts that pass, if they are few.
+    """
 
     rule: str
     passes: Callable[[Any], bool]
+    words: tuple[str, ...] = ()
 
 
 def in_range(low: float, high: float, shown: str = "") -> Check:
@@ -90,7 +94,7 @@ def at_least(low: float) -> Check:
 
 def one_of(*words: str) -> Check:
     """Return the check that a text is one of `words`."""
-    return Check(f"must be one of {', '.join(words)}", lambda v: v in words)
+    return Check(f"must be one of {', '.join(words)}", lambda v: v in words, words)
 
 
 POSITIVE = Check("must be > 0", lambda v: v > 0)

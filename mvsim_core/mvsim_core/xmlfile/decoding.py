@@ -19,6 +19,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_NOT_FOR_FILES = ("unicode_escape", "raw_unicode_escape", "idna", "punycode", "undefined")
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
 
@@ -48,11 +49,12 @@ def _encoding(data: bytes) -> tuple[str, bytes]:
 
 
 def _known(name: str) -> str:
-    """Return the encoding if Python knows it as one of text, "utf-8" otherwise."""
+    """Return the encoding if it is one of text that begins like ASCII, else "utf-8"."""
     try:
-        # Looking up is not enough: "zip" and "rot13" are codecs too, and UTF-16 without a
-        # mark cannot be meant by a declaration that was readable as ASCII.
-        "<".encode(name)
-    except (LookupError, UnicodeError):
+        codec = codecs.lookup(name).name
+        # UTF-16 cannot be meant by a declaration that was readable as ASCII; "zip" and "rot13"
+        # are codecs too, and raise here.
+        plain = "<a>".encode(name) == b"<a>"
+    except (LookupError, UnicodeError, ValueError):
         return "utf-8"
-    return "utf-8" if "".join("<".encode(name).decode("latin-1")) != "<" else name
+    return codec if plain and codec not in _NOT_FOR_FILES else "utf-8"

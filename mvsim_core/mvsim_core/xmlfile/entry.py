@@ -49,8 +49,7 @@ def read_world(
         nodes = loader.reader.open(origin)
     else:
         nodes, _ = loader.reader.parse(text, origin)
-    if nodes or not loader.problems.all():
-        spec = loader.world(nodes)
+    spec = loader.world(nodes)
     return spec, loader.problems.warnings()
 
 

@@ -193,7 +193,8 @@ class Loader:
         if name is None:
             return None
         if name not in known:
-            message = f"unknown {kind} class {name!r}{suggestion(name, known, listed=True)}"
+            hint = suggestion(name, known, listed=True) if known else "; the file defines none"
+            message = f"unknown {kind} class {name!r}{hint}"
             self.values.report(element, element.attribute_line("class"), message)
             return None
         return [element, known[name]]

@@ -102,7 +102,8 @@ class _Parser:
                 self._skipped(start)
             else:
                 self._move(start)
-                raise MarkupError(self.line, self.stack[-1].tag, _why_no_tag(text[start:]))
+                element, message = _why_no_tag(text[start:])
+                raise MarkupError(self.line, element or self.stack[-1].tag, message)
         self._data(text[self.position :])
         if len(self.stack) > 1:
             self._unbalanced(self.stack[-1], f"<{self.stack[-1].tag}> is never closed")
@@ -185,28 +186,34 @@ class _Parser:
                 node.lines = {**node.lines, name: line}
 
     def _unbalanced(self, node: Node | None, message: str) -> None:
-        # The first closing tag that belongs to an outer element shows which one was forgotten.
-        for name, line, forgotten, open_above in self.mismatches:
-            if open_above or node is None:
+        """Raise for an element that stays open, or for a closing tag too many (None).
+
+        The balance is found wrong late; the first closing tag with a wrong name tells more.
+        """
+        for name, line, closed, open_above in self.mismatches:
+            if open_above and node is not None:
                 message = f"never closed: </{name[:60]}> in line {line} comes first"
-                raise MarkupError(forgotten.line, forgotten.tag, message)
+                raise MarkupError(closed.line, closed.tag, message)
+            if not open_above and node is None:
+                message = f"</{name[:60]}> closes nothing; <{closed.tag[:60]}> is open here"
+                raise MarkupError(line, "", message)
         raise MarkupError(node.line if node else self.line, "", message)
 
 
-def _why_no_tag(text: str) -> str:
-    """Return why `text`, which begins with "<", does not begin with a tag."""
+def _why_no_tag(text: str) -> tuple[str, str]:
+    """Return the element and why `text`, which begins with "<", does not begin with a tag."""
     if text.startswith("</"):
-        return "a closing tag without its '>'"
+        return "", "a closing tag without its '>'"
     name = _NAME.match(text, 1)
     if name is None:
-        return "'<' begins no element here; write &lt; for the character"
+        return "", "'<' begins no element here; write &lt; for the character"
     position = name.end()
     while found := _ATTRIBUTE.match(text, position):
         position = found.end()
     rest = text[position : position + 200].split()
     if not rest:
-        return f"the file ends inside <{name.group()}>"
-    return f"in <{name.group()[:60]}>: expected name=\"value\" or '>', got {rest[0][:40]!r}"
+        return name.group()[:60], "the file ends inside this tag"
+    return name.group()[:60], f"expected name=\"value\" or '>', got {rest[0][:40]!r}"
 
 
 def resolve_entities(text: str) -> str:

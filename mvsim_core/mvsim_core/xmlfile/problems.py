@@ -45,12 +45,15 @@ class Problems:
             self.stop()
 
     def stop(self) -> None:
-        """Raise WorldFileError with all errors found so far."""
-        raise WorldFileError(problem for problem in self.all() if problem.severity == "error")
+        """Raise WorldFileError with all that is found so far."""
+        raise WorldFileError(self.all())
 
     def all(self) -> tuple[Problem, ...]:
-        """Return all problems."""
-        found = list(self._found.values())
+        """Return all problems, file by file in the order of their first one, then by line."""
+        files = list(dict.fromkeys(problem.file for problem in self._found.values()))
+        found = sorted(
+            self._found.values(), key=lambda problem: (files.index(problem.file), problem.line)
+        )
         if self._left_out:
             found.append(
                 Problem(

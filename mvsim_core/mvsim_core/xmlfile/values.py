@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from mvsim_core.errors import Severity
+from mvsim_core.errors import Severity, suggestion
 from mvsim_core.specs.converters import BOOLEAN, Converter
 from mvsim_core.specs.params import Alias, Param
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path, uri
@@ -158,6 +159,8 @@ class Values:
             unit = converter.unit or about.unit
             shown = f" [{unit}]" if unit and "," not in unit else ""
             message = f"{raw.alias.name} {rule}{shown}, got {short(text)!r}"
+            if about.check is not None:
+                message += suggestion(text, about.check.words)
             if text != raw.text.strip():
                 message += f" (from {short(raw.text)!r})"
             self.report(raw.parent, raw.line, message)
@@ -175,8 +178,12 @@ class Values:
             return None
 
     def _path(self, text: str, converter: Converter[Any], element: Element) -> str:
-        resolve = local_path if converter.path == "file" else uri
-        return resolve(text, element.origin, self.packages)
+        if converter.path == "uri":
+            return uri(text, element.origin, self.packages)
+        path = local_path(text, element.origin, self.packages)
+        if not os.path.isfile(path):
+            raise PathError(f"is not found at {path!r}")
+        return path
 
 
 def _candidates(layer: Layer, alias: Alias, about: Param) -> Iterator[Raw]:
