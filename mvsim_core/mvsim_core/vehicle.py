@@ -61,11 +61,12 @@ class Handle:
 
     @property
     def twist(self) -> Twist:
-        """Velocity of the reference point in its own frame [m/s, rad/s]."""
+        """Velocity of the reference point in its own frame, along the ground [m/s, rad/s]."""
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
         vx, vy = float(b["vx"]), float(b["vy"])
-        return Twist(c * vx + s * vy, -s * vx + c * vy, float(b["wz"]))
+        along, across = (c * vx + s * vy) / b["cos_x"], (-s * vx + c * vy) / b["cos_y"]
+        return Twist(float(along), float(across), float(b["wz"]))
 
     @property
     def acceleration(self) -> tuple[float, float, float]:
@@ -95,14 +96,20 @@ class Handle:
         """Lowest and highest point above its reference point [m]."""
         return self._entity.z_range
 
-    def teleport(self, x: float, y: float, yaw: float) -> None:
-        """Put it at a pose of the world [m, m, rad], standing still.
+    def teleport(self, x: float, y: float, yaw: float, z: float | None = None) -> None:
+        """Put it at a pose of the world [m, m, rad], standing still on the ground.
+
+        Args:
+            x: Position [m].
+            y: Position [m].
+            yaw: Heading [rad].
+            z: About where the ground is [m], if there are several floors; None: as now.
 
         Raises:
             CommandError: A value is not finite.
         """
-        _need_finite("teleport", x=x, y=y, yaw=yaw)
-        self._world.teleport(self._entity, x, y, yaw)
+        _need_finite("teleport", x=x, y=y, yaw=yaw, z=0.0 if z is None else z)
+        self._world.teleport(self._entity, x, y, yaw, z)
 
     def __repr__(self) -> str:
         """Return name and pose."""

@@ -40,6 +40,9 @@ PHASES = (
 COMMANDS, ANIMATIONS, CONTROLLERS, FRICTION, INTEGRATE = range(5)
 SOLVER, TERRAIN, ODOMETRY, SENSORS = range(5, 9)
 
+#: Rounds of the terrain's fit after something was put somewhere; steps go on from there.
+SETTLING = 4
+
 
 class World:
     """A world that can be stepped; made by `load_world`.
@@ -207,19 +210,23 @@ class World:
         self._contents.standalone.clear()
         self._assemble()
 
-    def teleport(self, entity: Entity, x: float, y: float, yaw: float) -> None:
+    def teleport(
+        self, entity: Entity, x: float, y: float, yaw: float, z: float | None = None
+    ) -> None:
         """Put a body at a pose of the world, standing still (handles call it)."""
         row = self.state_arrays.bodies[entity.row]
+        if self._terrain is not None:
+            above = float(row["z"]) if z is None else z
+            row["z"] = self._contents.ground.height(x, y, above + 0.5 * entity.z_range[1])
         row["x"], row["y"], row["yaw"] = x, y, yaw
-        for name in ("vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"):
+        for name in ("roll", "pitch", "vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"):
             row[name] = 0.0
         start = entity.wheel0
         self.state_arrays.wheels["omega"][start : start + len(entity.wheels)] = 0.0
         if entity.key >= 0:
             self._solver.place(entity.key, x, y, yaw)
             self._solver.refresh()
-        if self._terrain is not None:
-            self._terrain.apply(self.state_arrays)
+        self._settle()
 
     def reset(self, seed: int | None = None) -> None:
         """Return to the state after loading: what was added goes, what was removed comes back.
@@ -289,8 +296,7 @@ class World:
         self._schedule.restart(self._clock.ticks)
         self._touch_changes = -1
         self._any_ideal = bool(layout.state.bodies["ideal"].any())
-        if self._terrain is not None:
-            self._terrain.apply(self.state_arrays)  # slopes count from the first step on
+        self._settle()
         self._name(self.vehicles, Vehicle, self._contents.vehicles())
         self._name(self.blocks, Block, self._contents.blocks())
 
@@ -302,6 +308,12 @@ class World:
             handle = self._handles.setdefault(entity.name, cls(self, entity))
             handle._entity = entity
             table[entity.name] = handle
+
+    def _settle(self) -> None:
+        """Fit everything to the ground where it is now, so that the next step knows the slopes."""
+        if self._terrain is not None:
+            for _ in range(SETTLING):
+                self._terrain.apply(self.state_arrays)
 
     def _timeout_ticks(self) -> int:
         return 0 if not self.command_timeout else round(self.command_timeout / self._clock.dt)

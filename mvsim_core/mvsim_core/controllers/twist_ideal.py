@@ -33,8 +33,9 @@ def twist_ideal_kernel(
         # the mean velocity of the centre of mass: that of the reference point plus its own chord
         rx = b.com_x * math.cos(b.yaw + half) - b.com_y * math.sin(b.yaw + half)
         ry = b.com_x * math.sin(b.yaw + half) + b.com_y * math.cos(b.yaw + half)
-        b.cvx = c * v.vx - s * v.vy - v.wz * chord * ry
-        b.cvy = s * v.vx + c * v.vy + v.wz * chord * rx
+        vx, vy = v.vx * b.cos_x, v.vy * b.cos_y  # along the ground -> plan view
+        b.cvx = c * vx - s * vy - v.wz * chord * ry
+        b.cvy = s * vx + c * vy + v.wz * chord * rx
         b.wz = v.wz
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].torque = 0.0

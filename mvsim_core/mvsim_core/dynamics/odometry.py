@@ -31,7 +31,7 @@ def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> No
         b = bodies[v.body]
         v.odo_vy = 0.0
         if b.ideal != 0:  # kinematic bases may move sideways, which no wheel spin shows
-            v.odo_vy = -math.sin(b.yaw) * b.vx + math.cos(b.yaw) * b.vy
+            v.odo_vy = (-math.sin(b.yaw) * b.vx + math.cos(b.yaw) * b.vy) / b.cos_y
         mid = v.odo_yaw + 0.5 * v.odo_kyaw * v.odo_wz * dt
         dx = v.odo_kx * v.odo_vx * dt
         dy = v.odo_ky * v.odo_vy * dt

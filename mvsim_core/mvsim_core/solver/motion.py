@@ -137,8 +137,8 @@ def ideal_twist_kernel(bodies: Rows, vehicles: Rows, dt: float) -> None:
         if b.ideal == 0 or b.touching != 0 or b.wz != v.wz:
             continue
         c, s = math.cos(b.yaw), math.sin(b.yaw)
-        vx = c * v.vx - s * v.vy
-        vy = s * v.vx + c * v.vy
+        vx = c * v.vx * b.cos_x - s * v.vy * b.cos_y
+        vy = s * v.vx * b.cos_x + c * v.vy * b.cos_y
         b.ax += (vx - b.vx) / dt
         b.ay += (vy - b.vy) / dt
         b.vx = vx

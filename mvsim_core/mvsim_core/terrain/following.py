@@ -18,7 +18,7 @@ from mvsim_core.terrain.attitude import (
     level,
     set_slope,
 )
-from mvsim_core.terrain.surface import Surface, height_at
+from mvsim_core.terrain.surface import Surface, heights_at
 
 #: A support of a vehicle: a wheel, or a caster that a vehicle with fewer than three wheels needs.
 SUPPORT = np.dtype(
@@ -58,7 +58,7 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
             for k in range(first, min(end, first + MAX_CONTACTS)):
                 p = supports[k]
                 x, y, z = in_world(b, p.x, p.y)
-                found = height_at(pieces, outlines, maps, samples, bodies, x, y, z + p.reach)
+                found, _ = heights_at(pieces, outlines, maps, samples, bodies, x, y, z + p.reach)
                 if math.isnan(found):  # all ground is higher than it can climb: a step
                     found = z
                 local[n, 0], local[n, 1] = p.x, p.y
@@ -126,7 +126,7 @@ def rest_kernel(  # noqa: PLR0913 (arrays of a kernel)
         b = bodies[ids[k]]
         if b.kind != DYNAMIC:
             continue
-        z = height_at(pieces, outlines, maps, samples, bodies, b.x, b.y, b.z + tops[k])
+        z, _ = heights_at(pieces, outlines, maps, samples, bodies, b.x, b.y, b.z + tops[k])
         if not math.isnan(z):
             b.z = z
 

@@ -69,9 +69,10 @@ class Surface:
         return len(set(self.pieces["z"].tolist()) | {0.0}) == 1
 
     def height(self, bodies: Rows, x: float, y: float, below: float) -> float:
-        """Return the highest ground at (x, y) not above `below`, 0 if there is none [m]."""
-        z = height_at(self.pieces, self.outlines, self.maps, self.samples, bodies, x, y, below)
-        return 0.0 if math.isnan(z) else float(z)
+        """Return the highest ground at (x, y) not above `below`, else the lowest above it [m]."""
+        arrays = (self.pieces, self.outlines, self.maps, self.samples)
+        under, over = heights_at(*arrays, bodies, x, y, below)
+        return float(over if math.isnan(under) else under)
 
 
 def empty_surface() -> Surface:
@@ -139,7 +140,7 @@ def piece_height(p: Row, outlines: FloatArray, bodies: Rows, x: float, y: float)
 
 
 @njit(cache=True, nogil=True)
-def height_at(  # noqa: PLR0913 (arrays of a kernel)
+def heights_at(  # noqa: PLR0913 (arrays of a kernel)
     pieces: Rows,
     outlines: FloatArray,
     maps: Rows,
@@ -148,21 +149,20 @@ def height_at(  # noqa: PLR0913 (arrays of a kernel)
     x: float,
     y: float,
     below: float,
-) -> float:
-    """Return the highest ground at (x, y) that is not above `below` [m].
+) -> tuple[float, float]:
+    """Return the highest ground at (x, y) not above `below`, and the lowest above it [m].
 
-    NaN if all ground there is above. Where there is none at all, the nearest elevation map goes on
-    as at its border; without maps the ground is at height 0.
+    Each is NaN if there is none. Where there is no ground at all, the nearest elevation map goes
+    on as at its border; without maps the ground is at height 0.
     """
-    best = math.nan
-    covered = False
+    under = math.nan
+    over = math.nan
     for i in range(pieces.shape[0]):
         z = piece_height(pieces[i], outlines, bodies, x, y)
-        if math.isnan(z):
-            continue
-        covered = True
-        if z <= below and not z <= best:
-            best = z
+        if z <= below and not z <= under:
+            under = z
+        if z > below and not z >= over:
+            over = z
     nearest = math.inf
     border = 0.0
     for i in range(maps.shape[0]):
@@ -175,13 +175,14 @@ def height_at(  # noqa: PLR0913 (arrays of a kernel)
                 nearest = away
                 border = map_height(m, samples, x, y)
             continue
-        covered = True
         z = map_height(m, samples, x, y)
-        if z <= below and not z <= best:
-            best = z
-    if not covered:
-        return border
-    return best
+        if z <= below and not z <= under:
+            under = z
+        if z > below and not z >= over:
+            over = z
+    if math.isnan(under) and math.isnan(over):
+        return border, math.nan
+    return under, over
 
 
 def map_of(
