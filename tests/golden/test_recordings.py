@@ -32,8 +32,31 @@ CLOSE = [
     "11_damping_attr0",
     "11_damping_default",
 ]
-#: Cases with front-wheel steering: 1 % of the path, 0.01 rad.
+CLOSE += ["06_elevation_raw_coast", "06_flat4w_raw", "06_ramp10_raw_rest"]
+CLOSE += ["07_friction_zones_straight", "10_lidar2d_imu"]
+#: Cases with front-wheel steering or a drivetrain: 1 % of the path, 0.01 rad.
 STEERED = ["04_ackermann_front_steer_pid", "04_ackermann_raw", "04_ackermann_twist"]
+STEERED += [
+    f"05_drivetrain_{name}"
+    for name in (
+        "open_4wd_splitmu",
+        "open_4wd_twist",
+        "open_front_raw25",
+        "open_front_splitmu",
+        "open_front_twist",
+        "open_rear_raw25",
+        "open_rear_splitmu",
+        "open_rear_twist",
+        "torsen_4wd_raw25",
+        "torsen_4wd_splitmu",
+        "torsen_front_splitmu",
+        "torsen_front_twist",
+        "torsen_rear_raw25",
+        "torsen_rear_twist",
+    )
+]
+#: Cases with contacts: where everything ends, 3 cm and 3 degrees.
+COLLISIONS = ["08_block_slide", "08_collision_center", "08_collision_static", "08_grid_wall"]
 
 
 def path_length(rows: Columns) -> np.ndarray[Any, Any]:
@@ -74,3 +97,15 @@ def test_steered_trajectory_agrees(reference: Path, name: str) -> None:
     assert np.all(yaw <= 0.01), yaw.max()
     for wheel in ("w2_yaw", "w3_yaw"):
         assert np.abs(want[wheel] - got[wheel])[1:].max() < 1e-4  # row 0 is before the first step
+
+
+@pytest.mark.parametrize("name", COLLISIONS)
+def test_collisions_end_where_they_did(reference: Path, name: str) -> None:
+    """The robot stops and the block ends within 3 cm and 3 degrees."""
+    want = read_rows(reference, name)
+    got = run_case(reference, read_cases(reference)[name], want["t"])
+    position, yaw = errors(want, got)
+    assert position[-1] < 0.03
+    assert yaw[-1] < np.radians(3)
+    for column in [c for c in want if c in got and c.startswith("b") and c.endswith(("_x", "_y"))]:
+        assert abs(want[column][-1] - got[column][-1]) < 0.03, column

@@ -131,7 +131,10 @@ def test_coasting_uphill_slows_down_and_then_holds() -> None:
 
 def test_climbing_costs_the_torque_of_the_weight() -> None:
     """At constant speed the motors carry m g sin θ r."""
-    pid = '<controller class="twist_pid"><KP>40</KP><KI>80</KI><max_torque>60</max_torque></controller>'
+    pid = (
+        '<controller class="twist_pid"><KP>40</KP><KI>80</KI>'
+        "<max_torque>60</max_torque></controller>"
+    )
     for sign in (1.0, -1.0):
         w = on_slope(10, controller=pid, ground=friction(mu=0.9))
         robot = w.vehicles["r1"]
