@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -129,6 +129,10 @@ class Sensor(ABC, Generic[R]):
     def arrival_tick(self) -> int | None:
         """When the next delayed reading arrives, or None."""
         return self._pending[0][0] if self._pending else None
+
+    def doubts(self) -> Iterator[str]:
+        """Yield what is doubtful about this sensor, each as a sentence without a full stop."""
+        yield from ()
 
     def reset(self, seed: int) -> None:
         """Forget all readings and begin the random stream anew."""

@@ -30,6 +30,8 @@ GRID = np.dtype(
 
 #: Below this clearance [cells] walking is faster than jumping.
 WORTH_A_JUMP = 2
+#: Origins that are farther away [cells] see nothing of a grid.
+FAR = 1e12
 #: Part of a cell by which a jump stays short, so that rounding cannot carry it through a corner.
 SHORT = 1e-6
 
@@ -56,6 +58,8 @@ def grid_kernel(
         # The origin in cells; one is added because the clearances have a rim of one cell.
         px = (here.cos * ox + here.sin * oy) * here.per_metre + 1.0
         py = (here.cos * oy - here.sin * ox) * here.per_metre + 1.0
+        if not (abs(px) < FAR and abs(py) < FAR):  # neither when it is not a number
+            continue
         for i in range(fan.first, fan.first + fan.n):
             ux = fan.m00 * rays[0, i] + fan.m01 * rays[1, i]
             uy = fan.m10 * rays[0, i] + fan.m11 * rays[1, i]

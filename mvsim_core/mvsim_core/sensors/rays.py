@@ -133,7 +133,7 @@ def aim_kernel(fans: Rows, due: IntArray, bodies: Rows) -> None:
         fan.m00, fan.m01 = turn[0, 0], turn[0, 1]
         fan.m10, fan.m11 = turn[1, 0], turn[1, 1]
         det = fan.m00 * fan.m11 - fan.m01 * fan.m10
-        if abs(det) < FLATTEST:
+        if not abs(det) >= FLATTEST:  # neither when an angle is not a number
             fan.det = 0.0
             continue
         fan.det = det

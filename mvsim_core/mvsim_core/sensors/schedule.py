@@ -53,6 +53,11 @@ class Schedule:
             self._due[i] = sensor.due_tick
         self._find_next()
 
+    def warm(self, bodies: Rows) -> None:
+        """Compile and lay out all that the first readings need; nothing is measured."""
+        for bank in self._banks:
+            bank.measure([], bodies, 0, 0.0)
+
     def pop_due(self, tick: int) -> list[Sensor[Any]]:
         """Return the sensors that have to measure now, and schedule them anew."""
         return [self.sensors[i] for i in self._take(tick)]

@@ -189,6 +189,13 @@ def test_a_scheduled_sensor_keeps_its_newest_reading():
     assert sensor.last.tick == 5
 
 
+def test_warming_up_measures_nothing():
+    cold, warm = (lidar(make_scene(WALL), range_std_noise=0.1) for _ in range(2))
+    Schedule([warm], 0.01).warm(NO_BODIES)
+    assert warm.last is None
+    assert ranges(warm).tobytes() == ranges(cold).tobytes()
+
+
 def test_a_snapshot_goes_on_with_the_same_noise():
     sensor = lidar(make_scene(WALL), range_std_noise=0.05)
     sensor.sample(NO_BODIES, 1, 0.01)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.geometry import Pose
 from mvsim_core.sensors import PlaneScene
 from mvsim_core.state import STATIC
@@ -167,6 +168,37 @@ def test_a_pitched_fan_measures_along_its_rays():
 def test_an_upright_fan_sees_nothing():
     scene = make_scene(square_at(3.0, 0.0))
     assert (scan(lidar(scene, pose=Pose(pitch=math.pi / 2))) == 30.0).all()
+
+
+@pytest.mark.parametrize(
+    ("pose", "doubtful"),
+    [
+        (Pose(yaw=1.0), False),
+        (Pose(roll=math.pi), False),
+        (Pose(pitch=1.0), False),
+        (Pose(pitch=1.1), True),
+        (Pose(roll=math.pi / 2), True),
+    ],
+)
+def test_steep_fans_are_doubtful(pose, doubtful):
+    doubts = list(lidar(make_scene(SQUARE), pose=pose).doubts())
+    assert bool(doubts) == doubtful
+    assert all("'laser1' is tilted" in text for text in doubts)
+
+
+@pytest.mark.parametrize("field", ["x", "y", "z", "yaw", "roll"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e300])
+def test_a_body_that_is_nowhere_does_no_harm(field, value):
+    scene = make_scene(square_at(3.0, 0.0), zmin=-1.0, zmax=1.0)
+    scene.add_polygon(SQUARE, body=1, zmin=-1.0, zmax=1.0)
+    scene.add_circle((-3.0, 0.0), 1.0, zmin=-1.0, zmax=1.0)
+    bodies = body_rows((0, -2, 0), (0, 4, 0))
+    bodies[field][0] = value
+    sensor = lidar(scene, body=0)
+    if field in ("x", "y", "z"):
+        assert (scan(sensor, bodies) == 30.0).all()
+    scene.add_grid(GridMap(np.full((5, 5), 100, np.int8), 0.5))
+    assert not np.isnan(scan(sensor, bodies)).any()
 
 
 @pytest.mark.parametrize(
