@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Readings of sensors."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import numpy.typing as npt
+from builtin_interfaces.msg import Time
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import Header
+
+from mvsim_core.sensors.lidar2d import LaserReading
+
+
+def float_array(values: npt.NDArray[np.float32]) -> array[float]:
+    """Return numbers as the field type of float32[]."""
+    return array("f", values.tobytes())
+
+
+def scan_message(reading: LaserReading, frame: str, stamp: Time) -> LaserScan:
+    """Return a scan; its stamp is the time of the first ray.
+
+    `angle_max` is computed from the single-precision values that the message will hold, for
+    consumers that count rays by them.
+    """
+    n = len(reading.ranges)
+    first, step = np.float32(reading.angle_min), np.float32(reading.angle_increment)
+    return LaserScan(
+        header=Header(stamp=stamp, frame_id=frame),
+        angle_min=float(first),
+        angle_max=float(first + np.float32(n - 1) * step),
+        angle_increment=float(step),
+        time_increment=reading.time_increment,
+        scan_time=reading.scan_time,
+        range_min=reading.range_min,
+        range_max=reading.range_max,
+        ranges=float_array(reading.ranges),
+        intensities=array("f")
+        if reading.intensities is None
+        else float_array(reading.intensities),
+    )

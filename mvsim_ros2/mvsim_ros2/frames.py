@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The names of topics and frames: one rule, used everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mvsim_ros2.parameters import Settings
+
+_NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_]")
+
+
+def topic_token(name: str) -> str:
+    """Return a name as one level of a ROS topic: letters, digits and single underscores.
+
+    World files allow any name ("front laser", "laser-1"); ROS does not.
+    """
+    token = re.sub("_+", "_", _NOT_ALLOWED.sub("_", name)) or "_"
+    # A level that ends in an underscore is legal, one that starts with a digit is not.
+    return f"n{token}" if token[0].isdigit() else token
+
+
+def unique_tokens(names: Iterable[str]) -> dict[str, str]:
+    """Return a topic token for each name; names that become equal are numbered."""
+    tokens: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        base = token = topic_token(name)
+        number = 2
+        while token in taken:
+            token = f"{base}_{number}"
+            number += 1
+        taken.add(token)
+        tokens[name] = token
+    return tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Frame names of one vehicle, without leading slashes."""
+
+    map: str
+    odom: str
+    base: str
+    footprint: str  # equal to `base` when there is no footprint frame
+    prefix: str = ""
+
+    def sensor(self, name: str) -> str:
+        """Return the frame of a sensor: its own name in the world file."""
+        return self.prefix + name.lstrip("/")
+
+
+def frames_of(settings: Settings, vehicle: str) -> Frames:
+    """Return the frames of a vehicle."""
+    prefix = settings.frame_prefix.format(name=vehicle)
+    base = prefix + settings.base_frame
+    footprint = prefix + settings.footprint_frame if settings.publish_base_footprint else base
+    return Frames(settings.map_frame, prefix + settings.odom_frame, base, footprint, prefix)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Topic names of one vehicle, relative to the node's namespace."""
+
+    namespace: str  # "" or "r1/"
+    tf: str
+    tf_static: str
+
+    def topic(self, name: str) -> str:
+        """Return a topic of the vehicle."""
+        return self.namespace + name
+
+
+def names_of(settings: Settings, vehicle: str, *, alone: bool) -> Names:
+    """Return the topic names of a vehicle.
+
+    Args:
+        settings: Parameters of the node.
+        vehicle: The vehicle's topic token.
+        alone: Whether the world has no other vehicle.
+    """
+    bare = alone and not settings.force_publish_vehicle_namespace
+    namespace = "" if bare else f"{vehicle}/"
+    shared = "" if settings.frame_prefix else namespace
+    return Names(namespace, f"{shared}tf", f"{shared}tf_static")

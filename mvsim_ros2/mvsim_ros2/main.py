@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Entry point of `mvsim_node`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from mvsim_ros2.shutdown import Stopped, StopSignals
+
+if TYPE_CHECKING:
+    from mvsim_ros2.node import MvsimNode
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM and return its exit code.
+
+    Args:
+        arguments: Command line, the program's name first; None: that of the process.
+    """
+    signals = StopSignals()  # before the slow imports
+    try:
+        with ExitStack() as cleanup:
+            with signals.interrupting():
+                node = _start(sys.argv if arguments is None else arguments, cleanup)
+            node.run(signals)
+    except Stopped:
+        return 0
+    except Exception as error:
+        if not _expected(error):
+            raise
+        sys.stderr.write(f"mvsim_node: {error}\n")
+        return 1
+    finally:
+        signals.ignore()
+    return 0
+
+
+def _expected(error: Exception) -> bool:
+    """Return whether an error is the user's, so that its text says all."""
+    from rclpy.impl.implementation_singleton import rclpy_implementation
+
+    from mvsim_core import MvsimError
+
+    # The second is for wrong --ros-args.
+    return isinstance(error, MvsimError | rclpy_implementation.RCLError)
+
+
+def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
+    """Return a node with its world; what must be undone is put on `cleanup`."""
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    from mvsim_core import load_world
+    from mvsim_ros2.large_messages import large_messages
+    from mvsim_ros2.node import MvsimNode
+
+    cleanup.callback(rclpy.try_shutdown)
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    with large_messages():
+        node = MvsimNode()
+    cleanup.callback(node.close)
+    settings = node.settings
+    world = load_world(settings.world_file, seed=settings.seed)
+    node.attach(world)
+    return node
+
+
+if __name__ == "__main__":
+    sys.exit(main())

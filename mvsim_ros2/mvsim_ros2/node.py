@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ROS 2 node: it joins a world, its publishers, its subscriptions and its parameters.
+
+The thread that calls `run` steps the world and publishes; callbacks run in other threads and leave
+what they want in the mailbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ackermann_msgs.msg import AckermannDriveStamped
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from mvsim_core import CommandError, Vehicle, World
+from mvsim_ros2.conversions.commands import (
+    AckermannCommand,
+    TwistCommand,
+    ackermann_command,
+    not_finite,
+)
+from mvsim_ros2.conversions.diagnostics import Pace
+from mvsim_ros2.core_messages import forward
+from mvsim_ros2.frames import names_of, unique_tokens
+from mvsim_ros2.mailbox import Mailbox
+from mvsim_ros2.parameters import PARAMETERS, Settings, SettingsError, changed, declare, unknown
+from mvsim_ros2.runner import Runner
+from mvsim_ros2.spinning import Spinner
+from mvsim_ros2.topics import ACKERMANN_CMD, CMD_VEL
+from mvsim_ros2.velocity_inputs import VelocityInputs
+from mvsim_ros2.world_outputs import WorldOutputs
+
+#: Wall time [s] between two looks at who publishes commands.
+WATCH_PERIOD = 0.5
+#: Shortest wall time [s] between two equal warnings about commands.
+THROTTLE = 1.0
+
+
+class MvsimNode(Node):
+    """The bridge between one world and ROS 2."""
+
+    def __init__(self) -> None:
+        """Create the node and read its parameters.
+
+        Raises:
+            SettingsError: A parameter has a value that cannot be used.
+        """
+        super().__init__("mvsim")
+        self.settings: Settings = declare(self)
+        self._mailbox = Mailbox()
+        self._runner: Runner | None = None
+        self._expired: set[str] = set()
+        self._closers: list[Callable[[], None]] = []
+        self._wall = Clock(clock_type=ClockType.STEADY_TIME)
+        for sentence in unknown(self._parameter_overrides):
+            self.get_logger().warning(sentence)
+        if not self.settings.world_file:
+            raise SettingsError("parameter 'world_file' must name a world file")
+
+    # ----------------------------------------------------------------- a world
+    def attach(self, world: World) -> None:
+        """Create all that a world needs in ROS, and start the callbacks."""
+        self._world = world
+        self._apply(self.settings, world)
+        for problem in world.warnings:
+            self.get_logger().warning(str(problem))
+        forward(self.get_logger())
+        self._outputs = WorldOutputs(self, world, self.settings)
+        self._own_the_clock()
+        self._subscribe(world)
+        self.add_on_set_parameters_callback(self._check_parameters)
+        self.add_post_set_parameters_callback(self._take_parameters)
+        self._closers.append(Spinner(self).close)
+        self.get_logger().info(
+            f"{self.settings.world_file}: {', '.join(world.vehicles) or 'no vehicles'};"
+            f" step {world.dt * 1e3:g} ms, real-time factor {self._factor_text()}"
+        )
+
+    def _subscribe(self, world: World) -> None:
+        choice = self.settings.enable_stamped_cmd_vel
+        velocities = VelocityInputs(self, choice, self._receive)
+        alone = len(world.vehicles) == 1
+        for name, token in unique_tokens(world.vehicles).items():
+            names = names_of(self.settings, token, alone=alone)
+            velocities.add(name, names.topic(CMD_VEL.name))
+            if "ackermann" in world.vehicles[name].accepts:
+                self.create_subscription(
+                    AckermannDriveStamped,
+                    names.topic(ACKERMANN_CMD.name),
+                    partial(self._receive_ackermann, name),
+                    ACKERMANN_CMD.qos,
+                )
+        self._closers.append(velocities.close)
+        self.create_timer(WATCH_PERIOD, velocities.watch, clock=self._wall)
+
+    def _own_the_clock(self) -> None:
+        """Do not listen to the own /clock: with use_sim_time the clock is set when it is told."""
+        for subscription in list(self.subscriptions):
+            if subscription.topic_name == "/clock":
+                self.destroy_subscription(subscription)
+
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Step the world until `stopped` returns True.
+
+        Raises:
+            StepError: The state has become invalid.
+        """
+        self._runner = Runner(
+            self._world,
+            self._mailbox,
+            self._after_step,
+            self._report,
+            factor=self.settings.realtime_factor,
+        )
+        self._runner.run(stopped)
+
+    def _after_step(self) -> None:
+        self._outputs.publish()
+
+    def close(self) -> None:
+        """End the callbacks and destroy the node."""
+        for close in reversed(self._closers):
+            close()
+        self.destroy_node()
+
+    # ---------------------------------------------------------------- commands
+    def _receive(self, name: str, command: TwistCommand) -> None:
+        self._command(name, command, lambda v: v.set_twist(*command))
+
+    def _receive_ackermann(self, name: str, message: Any) -> None:
+        command = ackermann_command(message)
+        self._command(name, command, lambda v: v.set_ackermann(*command))
+
+    def _command(
+        self,
+        name: str,
+        command: TwistCommand | AckermannCommand,
+        follow: Callable[[Vehicle], None],
+    ) -> None:
+        """Post a command for the next step, unless it is nonsense."""
+        bad = not_finite(command)
+        if bad:
+            self._warn(f"{name}: command refused, not a finite number: {bad}")
+            return
+        self._mailbox.post(name, partial(self._follow, name, follow))
+
+    def _follow(self, name: str, follow: Callable[[Vehicle], None], world: World) -> None:
+        try:
+            follow(world.vehicles[name])
+        except CommandError as error:
+            self._warn(str(error))
+
+    def _warn(self, text: str) -> None:
+        self.get_logger().warning(text, throttle_duration_sec=THROTTLE)
+
+    # -------------------------------------------------------------- parameters
+    def _check_parameters(self, parameters: list[Parameter[Any]]) -> SetParametersResult:
+        try:
+            changed(self.settings, self._values(parameters))
+        except SettingsError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _take_parameters(self, parameters: list[Parameter[Any]]) -> None:
+        values = self._values(parameters)
+        if values:
+            self.settings = changed(self.settings, values)
+            self._mailbox.post("settings", partial(self._apply, self.settings))
+
+    @staticmethod
+    def _values(parameters: list[Parameter[Any]]) -> dict[str, Any]:
+        return {p.name: p.value for p in parameters if p.name in PARAMETERS}
+
+    def _apply(self, settings: Settings, world: World) -> None:
+        world.command_timeout = settings.command_timeout or None
+        if self._runner is None:
+            return
+        self._outputs.set_rates(settings)
+        if settings.realtime_factor != self._runner.pacer.factor:
+            self._runner.pacer.restart(world.ticks, settings.realtime_factor)
+
+    # --------------------------------------------------------------- reporting
+    def _report(self, pace: Pace) -> None:
+        self._outputs.publish_pace(pace)
+        if pace.slow:
+            self.get_logger().warning(f"too slow: {pace}", throttle_duration_sec=10.0)
+        for name, vehicle in self._world.vehicles.items():
+            if not vehicle.command_expired:
+                self._expired.discard(name)
+            elif name not in self._expired:
+                self._expired.add(name)
+                self.get_logger().info(
+                    f"{name}: no command for {self.settings.command_timeout:g} s, it stops"
+                    " (parameter command_timeout)"
+                )
+
+    def _factor_text(self) -> str:
+        return f"{self.settings.realtime_factor:g}" if self.settings.realtime_factor else "max"

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ending on SIGINT and SIGTERM with exit code 0 and no traceback, whenever and however often."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Stopped(BaseException):
+    """A signal came while something was started that may take long."""
+
+
+class StopSignals:
+    """Remembers that a signal has come.
+
+    The handlers only set a flag: an exception at a random place of the simulation, or a second one
+    within the clean-up of the first, would end in a traceback. While the node starts (imports,
+    world files, compilation of kernels) an exception is nevertheless the quickest way out.
+    """
+
+    def __init__(self) -> None:
+        """Install the handlers."""
+        self._stopped = False
+        self._interrupts = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle)
+
+    def __call__(self) -> bool:
+        """Return whether a signal has come."""
+        return self._stopped
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        again, self._stopped = self._stopped, True
+        if self._interrupts and not again:
+            raise Stopped
+
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """Let the first signal raise `Stopped` within a block."""
+        self._interrupts = True
+        try:
+            if self._stopped:
+                raise Stopped
+            yield
+        finally:
+            self._interrupts = False
+
+    @staticmethod
+    def ignore() -> None:
+        """Ignore further signals, while the interpreter ends."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)

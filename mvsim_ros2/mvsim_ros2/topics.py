@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The topics of the node: names, types, quality of service and help, each written once.
+
+The table in docs/ros2_interface.md is made from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ackermann_msgs.msg import AckermannDriveStamped
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped
+from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import Bool
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic, or one for each vehicle or sensor.
+
+    Attributes:
+        name: Relative to the vehicle's namespace, or absolute; {…} is filled in.
+        type: Message class.
+        depth: Of the history; all topics are reliable, which suits every subscriber.
+        help: Content and rate.
+        latched: Whether late joiners get the last messages (transient local).
+        frame: header.frame_id, and child_frame_id after an arrow; empty: none.
+        mvsim_name: Name in the C++ MVSim, where it differs.
+        per_vehicle: Whether each vehicle has one.
+    """
+
+    name: str
+    type: Any
+    depth: int
+    help: str
+    latched: bool = False
+    frame: str = ""
+    mvsim_name: str = ""
+    per_vehicle: bool = True
+
+    @property
+    def qos(self) -> QoSProfile:
+        """The quality of service, unless qos_overrides change it."""
+        return QoSProfile(
+            history=HistoryPolicy.KEEP_LAST,
+            depth=self.depth,
+            reliability=ReliabilityPolicy.RELIABLE,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL
+            if self.latched
+            else DurabilityPolicy.VOLATILE,
+        )
+
+    @property
+    def type_name(self) -> str:
+        """`package/msg/Name`."""
+        package = self.type.__module__.partition(".")[0]
+        return f"{package}/msg/{self.type.__name__}"
+
+
+CMD_VEL = Topic("cmd_vel", Twist, 10, "Velocity in the vehicle frame; see enable_stamped_cmd_vel.")
+CMD_VEL_STAMPED = Topic("cmd_vel", TwistStamped, 10, "The same with a header, which is ignored.")
+ACKERMANN_CMD = Topic(
+    "ackermann_cmd", AckermannDriveStamped, 10, "Speed and steering; vehicles that steer only."
+)
+
+CLOCK = Topic(
+    "/clock",
+    Clock,
+    10,
+    "Simulated time, before all else of the same tick.",
+    per_vehicle=False,
+)
+DIAGNOSTICS = Topic(
+    "/diagnostics",
+    DiagnosticArray,
+    10,
+    "Real-time factor, step time; once a second of wall time.",
+    per_vehicle=False,
+)
+MAP = Topic(
+    "map",
+    OccupancyGrid,
+    1,
+    "The world's first occupancy grid; once. See publish_map.",
+    latched=True,
+    frame="map",
+    mvsim_name="simul_map",
+    per_vehicle=False,
+)
+MAP_METADATA = Topic(
+    "map_metadata",
+    MapMetaData,
+    1,
+    "Size and place of the map; once.",
+    latched=True,
+    mvsim_name="simul_map_metadata",
+    per_vehicle=False,
+)
+TF = Topic(
+    "tf",
+    TFMessage,
+    100,
+    "map → odom → base_footprint → base_link; publish_rate, and before scans of the same tick.",
+)
+TF_STATIC = Topic("tf_static", TFMessage, 1, "base_link → sensors; once.", latched=True)
+ODOM = Topic(
+    "odom",
+    Odometry,
+    10,
+    "What the wheels say, from zero at the start; publish_rate.",
+    frame="odom → base_footprint",
+)
+GROUND_TRUTH = Topic(
+    "ground_truth/odom",
+    Odometry,
+    10,
+    "True pose and velocity; publish_rate.",
+    frame="map → base_link",
+    mvsim_name="base_pose_ground_truth",
+)
+COLLISION = Topic(
+    "collision", Bool, 10, "Whether it has touched something since the last message; publish_rate."
+)
+MARKERS = Topic(
+    "chassis_markers",
+    MarkerArray,
+    1,
+    "Chassis and wheels for rviz; when a wheel has turned, at most 10 Hz.",
+    latched=True,
+    frame="base_link",
+)
+SCAN = Topic(
+    "{sensor}",
+    LaserScan,
+    5,
+    "2D lidar, under its name in the world file; also on scan_topic if it is the only one.",
+    frame="{sensor}",
+)
+
+INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD)
+OUTPUTS = (
+    CLOCK,
+    TF,
+    TF_STATIC,
+    ODOM,
+    GROUND_TRUTH,
+    COLLISION,
+    MARKERS,
+    SCAN,
+    MAP,
+    MAP_METADATA,
+    DIAGNOSTICS,
+)

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""All that one vehicle publishes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
+from rclpy.node import Node
+from std_msgs.msg import Bool
+
+from mvsim_core import Pose, Vehicle
+from mvsim_ros2.conversions.markers import ChassisLook, WheelLook, header_of, vehicle_markers
+from mvsim_ros2.conversions.motion import (
+    GROUND_TRUTH,
+    WHEEL_ODOMETRY,
+    map_to_odom,
+    odometry_message,
+    tf_message,
+    transform_message,
+)
+from mvsim_ros2.frames import Frames, Names, frames_of, unique_tokens
+from mvsim_ros2.output import Output
+from mvsim_ros2.parameters import Settings
+from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
+from mvsim_ros2.topics import COLLISION, MARKERS, ODOM, TF, TF_STATIC, Topic
+from mvsim_ros2.topics import GROUND_TRUTH as TRUTH
+
+#: Wheels that have turned by less [rad] since the last markers are not drawn anew.
+VISIBLE_TURN = 0.01
+_SAME = Pose()
+
+
+class VehicleOutputs:
+    """The publishers of one vehicle.
+
+    Args:
+        node: The main node.
+        vehicle: Whose they are.
+        settings: Parameters of the node.
+        names: Topic names.
+        uneven: Whether the ground may tilt it.
+    """
+
+    def __init__(
+        self, node: Node, vehicle: Vehicle, settings: Settings, names: Names, *, uneven: bool
+    ) -> None:
+        """Create the publishers."""
+        self._node = node
+        self._vehicle = vehicle
+        self._settings = settings
+        self._names = names
+        self._uneven = uneven
+        self.frames: Frames = frames_of(settings, vehicle.name)
+        self._tf = Output(node, TF, names.tf)
+        self._tf_static = Output(node, TF_STATIC, names.tf_static)
+        self._odom = self._output(ODOM)
+        self._truth = self._output(TRUTH)
+        self._collision = self._output(COLLISION)
+        self._markers = self._output(MARKERS)
+        self._sensors: dict[str, SensorOutput] = self._sensor_outputs()
+        self._touched = False
+        self._steering: list[float] = []
+
+    def _output(self, topic: Topic) -> Output:
+        alias = topic.mvsim_name if self._settings.mvsim_topic_names else ""
+        aliases = [self._names.topic(alias)] if alias else []
+        return Output(self._node, topic, self._names.topic(topic.name), aliases)
+
+    def _sensor_outputs(self) -> dict[str, SensorOutput]:
+        sensors = self._vehicle.sensors
+        lidars = [name for name, sensor in sensors.items() if sensor.kind == "laser"]
+        alias = self._settings.scan_topic
+        outputs: dict[str, SensorOutput] = {}
+        for name, token in unique_tokens(sensors).items():
+            kind = sensors[name].kind
+            if kind not in SENSOR_OUTPUTS:
+                continue
+            aliases = (self._names.topic(alias),) if alias and lidars == [name] else ()
+            place = Place(self._names.topic(token), self.frames.sensor(name), aliases)
+            outputs[name] = SENSOR_OUTPUTS.get(kind)(self._node, place)
+        return outputs
+
+    # ------------------------------------------------------------------ at the start
+    def publish_static(self, stamp: Time, of_the_world: list[TransformStamped]) -> None:
+        """Send what does not change: the places of the sensors, with those of the world."""
+        frames = self.frames
+        transforms = [
+            transform_message(frames.base, frames.sensor(name), sensor.mount, stamp)
+            for name, sensor in self._vehicle.sensors.items()
+        ]
+        if frames.footprint != frames.base and not self._uneven:
+            transforms.append(transform_message(frames.footprint, frames.base, _SAME, stamp))
+        self._tf_static.publish(tf_message(transforms + of_the_world))
+        self.publish_markers(stamp)
+
+    # ------------------------------------------------------------------ each step
+    def watch(self) -> None:
+        """Remember whether it touches something in this step."""
+        if self._vehicle.in_collision:
+            self._touched = True
+
+    def publish_tf(self, stamp: Time) -> None:
+        """Send where the vehicle is."""
+        frames, settings = self.frames, self._settings
+        odometry, truth = self._vehicle.odometry.pose, self._vehicle.pose
+        transforms = []
+        if settings.do_fake_localization:
+            shift = map_to_odom(truth, odometry)
+            transforms.append(transform_message(frames.map, frames.odom, shift, stamp))
+        if settings.publish_tf_odom2baselink:
+            transforms.append(transform_message(frames.odom, frames.footprint, odometry, stamp))
+        if self._uneven and frames.footprint != frames.base:
+            tilt = Pose(roll=truth.roll, pitch=truth.pitch)
+            transforms.append(transform_message(frames.footprint, frames.base, tilt, stamp))
+        if transforms:
+            self._tf.publish(tf_message(transforms))
+
+    def publish_motion(self, stamp: Time) -> None:
+        """Send odometry, ground truth and collision."""
+        vehicle, frames = self._vehicle, self.frames
+        pose, twist = vehicle.odometry
+        link = (frames.odom, frames.footprint)
+        self._odom.publish(odometry_message(pose, twist, link, stamp, WHEEL_ODOMETRY))
+        if self._truth.wanted:
+            link = (frames.map, frames.base)
+            truth = odometry_message(vehicle.pose, vehicle.twist, link, stamp, GROUND_TRUTH)
+            self._truth.publish(truth)
+        self._collision.publish(Bool(data=self._touched))
+        self._touched = False
+
+    def publish_markers(self, stamp: Time) -> None:
+        """Send how the vehicle looks if that has changed."""
+        vehicle = self._vehicle
+        steering = [wheel.steering for wheel in vehicle.wheels]
+        moved = [abs(a - b) > VISIBLE_TURN for a, b in zip(steering, self._steering, strict=False)]
+        if self._steering and not any(moved):
+            return
+        self._steering = steering
+        spec = vehicle.spec.dynamics
+        chassis = spec.chassis
+        body = ChassisLook(vehicle.chassis_polygon, chassis.zmin, chassis.zmax, chassis.color)
+        wheels = [WheelLook(w.x, w.y, w.diameter, w.width, w.color) for w in spec.wheels]
+        header = header_of(self.frames.base, stamp)
+        self._markers.publish(vehicle_markers(body, wheels, steering, header))
+
+    # ---------------------------------------------------------------------- sensors
+    def needs_tf(self, sensor: Any) -> bool:
+        """Whether a reading of one of its sensors must follow a transform of the same tick."""
+        output = self._sensors.get(sensor.name)
+        return output is not None and output.needs_tf
+
+    def publish_reading(self, sensor: Any, stamp: Time) -> None:
+        """Send the newest reading of one of its sensors."""
+        output = self._sensors.get(sensor.name)
+        if output is not None:
+            output.publish(sensor.last, stamp)
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        for output in (self._tf, self._tf_static, self._odom, self._truth, self._collision):
+            output.close()
+        self._markers.close()
+        for sensor in self._sensors.values():
+            sensor.close()

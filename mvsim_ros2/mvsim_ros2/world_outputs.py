@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""All that a world publishes, in the right order.
+
+In each tick /clock comes first, then TF, then odometry, then the readings of sensors: whoever gets
+a message finds its time and its place already there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from rclpy.clock import ROSClock
+from rclpy.node import Node
+from rclpy.time import Time as RosTime
+
+from mvsim_core import World
+from mvsim_core.specs.element import ElevationMapSpec
+from mvsim_ros2.conversions.diagnostics import Pace, pace_message
+from mvsim_ros2.conversions.maps import map_message, map_metadata
+from mvsim_ros2.conversions.motion import transform_message
+from mvsim_ros2.conversions.stamps import clock_message, stamp_of
+from mvsim_ros2.frames import frames_of, names_of, unique_tokens
+from mvsim_ros2.output import Output
+from mvsim_ros2.parameters import Settings
+from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
+from mvsim_ros2.topics import CLOCK, DIAGNOSTICS, MAP, MAP_METADATA
+from mvsim_ros2.vehicle_outputs import VehicleOutputs
+
+#: Greatest rate of chassis markers [Hz of simulated time].
+MARKER_RATE = 10.0
+
+
+class WorldOutputs:
+    """The publishers of a world; all methods belong to the stepping thread.
+
+    Args:
+        node: The main node.
+        world: What is published.
+        settings: Parameters of the node.
+    """
+
+    def __init__(self, node: Node, world: World, settings: Settings) -> None:
+        """Create the publishers; nothing is sent before the first step."""
+        self._node = node
+        self._world = world
+        self._settings = settings
+        self._clock = Output(node, CLOCK, CLOCK.name)
+        self._diagnostics = Output(node, DIAGNOSTICS, DIAGNOSTICS.name)
+        self._maps = self._map_outputs()
+        self._vehicles = self._vehicle_outputs()
+        self._fixed = self._fixed_outputs()
+        self._started = False
+        self.set_rates(settings)
+        self._report_silent_sensors()
+
+    def _vehicle_outputs(self) -> dict[str, VehicleOutputs]:
+        world, settings = self._world, self._settings
+        uneven = any(isinstance(e, ElevationMapSpec) for e in world.spec.elements)
+        alone = len(world.vehicles) == 1
+        outputs = {}
+        for name, token in unique_tokens(world.vehicles).items():
+            names = names_of(settings, token, alone=alone)
+            vehicle = world.vehicles[name]
+            outputs[name] = VehicleOutputs(self._node, vehicle, settings, names, uneven=uneven)
+        return outputs
+
+    def _fixed_outputs(self) -> dict[str, SensorOutput]:
+        sensors = self._world.standalone_sensors
+        return {
+            name: SENSOR_OUTPUTS.get(sensors[name].kind)(self._node, Place(token, name))
+            for name, token in unique_tokens(sensors).items()
+            if sensors[name].kind in SENSOR_OUTPUTS
+        }
+
+    def _map_outputs(self) -> list[Output]:
+        """Return the outputs of the map and its metadata, or none."""
+        settings = self._settings
+        outputs = []
+        for topic in (MAP, MAP_METADATA):
+            names = [topic.name] if settings.sends_map else []
+            names += [topic.mvsim_name] if settings.mvsim_topic_names else []
+            if names and self._world.grids:
+                outputs.append(Output(self._node, topic, names[0], names[1:]))
+        return outputs
+
+    def _report_silent_sensors(self) -> None:
+        sensors = [s for v in self._world.vehicles.values() for s in v.sensors.values()]
+        kinds = {s.kind for s in (*sensors, *self._world.standalone_sensors.values())}
+        for kind in sorted(kinds):
+            if kind not in SENSOR_OUTPUTS:
+                self._node.get_logger().warning(f"sensors of class {kind!r} are not published yet")
+
+    def set_rates(self, settings: Settings) -> None:
+        """Take over the rates of the settings."""
+        dt = self._world.dt
+        self._motion_ticks = max(1, round(1.0 / (settings.publish_rate * dt)))
+        self._clock_ticks = max(1, int(1.0 / (settings.clock_rate * dt) + 1e-6))
+        self._marker_ticks = max(1, round(1.0 / (MARKER_RATE * dt)))
+
+    # ---------------------------------------------------------------- each step
+    def publish(self) -> None:
+        """Send what is due after a step."""
+        world = self._world
+        ticks, fresh = world.ticks, world.fresh
+        vehicles = self._vehicles.values()
+        for vehicle in vehicles:
+            vehicle.watch()
+        motion = ticks % self._motion_ticks == 0 or not self._started
+        if not (motion or fresh or ticks % self._clock_ticks == 0):
+            return
+        stamp = self._tell_time(world.clock.ns())
+        if not self._started:
+            self._publish_static(stamp)
+        self._publish_tf(stamp, motion)
+        if motion:
+            for vehicle in vehicles:
+                vehicle.publish_motion(stamp)
+        for sensor in fresh:
+            self._publish_reading(sensor, stamp)
+        if ticks % self._marker_ticks == 0:
+            for vehicle in vehicles:
+                vehicle.publish_markers(stamp)
+
+    def _tell_time(self, nanoseconds: int) -> Time:
+        stamp = stamp_of(nanoseconds)
+        self._clock.publish(clock_message(stamp))
+        clock = self._node.get_clock()
+        if isinstance(clock, ROSClock) and clock.ros_time_is_active:
+            clock.set_ros_time_override(
+                RosTime(nanoseconds=nanoseconds, clock_type=clock.clock_type)
+            )
+        return stamp
+
+    def _publish_static(self, stamp: Time) -> None:
+        self._started = True
+        world = self._world
+        fixed = world.standalone_sensors
+        for name, vehicle in self._vehicles.items():
+            map_frame = frames_of(self._settings, name).map
+            places = [transform_message(map_frame, s, fixed[s].mount, stamp) for s in fixed]
+            vehicle.publish_static(stamp, places)
+        if self._maps:
+            whole, metadata = self._maps
+            whole.publish(map_message(world.grids[0], self._settings.map_frame, stamp))
+            metadata.publish(map_metadata(world.grids[0], stamp))
+        if len(world.grids) > 1:
+            self._node.get_logger().warning(
+                f"the world has {len(world.grids)} occupancy grids; only the first is published"
+            )
+
+    def _publish_tf(self, stamp: Time, everything: bool) -> None:
+        if everything:
+            for vehicle in self._vehicles.values():
+                vehicle.publish_tf(stamp)
+            return
+        placed: set[str] = set()
+        for sensor in self._world.fresh:
+            name = sensor.parent
+            if name is None or name in placed or not self._vehicles[name].needs_tf(sensor):
+                continue
+            placed.add(name)
+            self._vehicles[name].publish_tf(stamp)
+
+    def _publish_reading(self, sensor: Any, stamp: Time) -> None:
+        world = self._world
+        if sensor.last.tick != world.ticks:  # it was measured earlier and arrives late
+            stamp = stamp_of(round(sensor.last.tick * world.dt * 1e9))
+        if sensor.parent is not None:
+            self._vehicles[sensor.parent].publish_reading(sensor, stamp)
+        elif sensor.name in self._fixed:
+            self._fixed[sensor.name].publish(sensor.last, stamp)
+
+    def publish_pace(self, pace: Pace) -> None:
+        """Send diagnostics."""
+        stamp = stamp_of(self._world.clock.ns())
+        self._diagnostics.publish(pace_message(pace, self._node.get_name(), stamp))
