@@ -196,7 +196,7 @@ def trace_kernel(
 
 @njit(cache=True, nogil=True, inline="always")
 def _in_reach(fan: Record, shape: Record) -> bool:
-    if fan.z < shape.zmin or fan.z > shape.zmax:
+    if not (shape.zmin <= fan.z and fan.z <= shape.zmax):
         return False
     dx, dy = shape.x - fan.x, shape.y - fan.y
     far = shape.reach + fan.range_max
