@@ -19,6 +19,7 @@ from mvsim_core.build.blocks import (
     wall_solids,
 )
 from mvsim_core.build.contents import Contents, enter
+from mvsim_core.build.joints import add_joints
 from mvsim_core.build.outline import Outlines
 from mvsim_core.build.sensors import SensorMaker
 from mvsim_core.build.terrain import Ground
@@ -131,6 +132,7 @@ class Builder:
                 animation = KeyframeAnimation(entity, frames, contents.solver)
                 contents.animations.append(animation)
             contents.add(entity)
+        add_joints(self.spec.joints, contents.entities, contents.solver)
         for fixture in fixtures:
             enter(contents.solver, fixture)
             contents.fixtures.append(fixture)
@@ -209,7 +211,6 @@ class Builder:
         """Name what the file asks for and this version does not simulate."""
         missing: list[tuple[tuple[Spec, ...], str, str]] = [
             (self.spec.actors, "actor", "actors do not walk yet: they are left out"),
-            (self.spec.joints, "joint", "joints are not simulated yet: the bodies stay apart"),
         ]
         for specs, element, message in missing:
             if specs:

@@ -30,6 +30,34 @@ class Inertia(NamedTuple):
     about_com: float
 
 
+class JointSettings(NamedTuple):
+    """A joint of two bodies, each anchor in its body's frame [m].
+
+    Args:
+        kind: "revolute", "distance", "weld" or "prismatic".
+        anchor_a: On the first body.
+        anchor_b: On the second body.
+        axis: Direction of a prismatic joint in the first body's frame.
+        angle: Yaw of the second minus that of the first at which angles are zero [rad].
+        angles: Lower and upper limit of a revolute joint [rad]; None: free.
+        lengths: Shortest and longest distance of a distance joint, limits of a prismatic one [m].
+        limited: Whether a prismatic joint has limits.
+        hertz: Frequency of the spring of a distance joint [Hz]; 0: a rope.
+        damping_ratio: Of that spring [1].
+    """
+
+    kind: str
+    anchor_a: tuple[float, float]
+    anchor_b: tuple[float, float]
+    axis: tuple[float, float]
+    angle: float
+    angles: tuple[float, float] | None
+    lengths: tuple[float, float]
+    limited: bool
+    hertz: float
+    damping_ratio: float
+
+
 class Touch(NamedTuple):
     """A pair of bodies (by their keys) in contact.
 
@@ -65,6 +93,9 @@ class Solver(Protocol):
         self, body: int, points: FloatArray, material: Material, z_range: tuple[float, float]
     ) -> None:
         """Add a convex polygon (n, 2) in the body frame; mass is not touched."""
+
+    def add_joint(self, a: int, b: int, settings: JointSettings) -> None:
+        """Join two bodies; it goes when one of them is removed."""
 
     def remove_body(self, body: int) -> None:
         """Remove a body and its shapes."""

@@ -11,7 +11,7 @@ import numpy as np
 import pyb2d3 as b2
 
 from mvsim_core.geometry import convex_pieces
-from mvsim_core.solver.base import Inertia, Material, Touch
+from mvsim_core.solver.base import Inertia, JointSettings, Material, Touch
 from mvsim_core.solver.layers import Layers
 from mvsim_core.state import DYNAMIC, KINEMATIC, STATIC, FloatArray
 
@@ -19,6 +19,42 @@ _KINDS = {
     STATIC: b2.BodyType.STATIC,
     DYNAMIC: b2.BodyType.DYNAMIC,
     KINEMATIC: b2.BodyType.KINEMATIC,
+}
+
+
+def _revolute(s: JointSettings) -> Any:
+    joint = b2.revolute_joint_def(reference_angle=s.angle)
+    if s.angles is not None:
+        joint.enable_limit = True
+        joint.lower_angle, joint.upper_angle = s.angles
+    return joint
+
+
+def _distance(s: JointSettings) -> Any:
+    """Return a rope, or with a frequency a spring that rests at the longest distance."""
+    joint = b2.distance_joint_def(length=s.lengths[1], enable_limit=True, enable_spring=True)
+    joint.min_length, joint.max_length = s.lengths
+    joint.hertz, joint.damping_ratio = s.hertz, s.damping_ratio
+    return joint
+
+
+def _weld(s: JointSettings) -> Any:
+    return b2.weld_joint_def(reference_angle=s.angle)
+
+
+def _prismatic(s: JointSettings) -> Any:
+    joint = b2.prismatic_joint_def(reference_angle=s.angle, local_axis_a=s.axis)
+    if s.limited:
+        joint.enable_limit = True
+        joint.lower_translation, joint.upper_translation = s.lengths
+    return joint
+
+
+_JOINTS = {
+    "revolute": _revolute,
+    "distance": _distance,
+    "weld": _weld,
+    "prismatic": _prismatic,
 }
 
 
@@ -69,6 +105,17 @@ class Box2dSolver:
         for piece in convex_pieces(points):
             shape = np.ascontiguousarray(piece, dtype=np.float32)
             handle.create_shape(definition, b2.polygon(points=shape))
+
+    def add_joint(self, a: int, b: int, settings: JointSettings) -> None:
+        """Join two bodies, which then do not collide; the joint goes when one is removed."""
+        definition = _JOINTS[settings.kind](settings)
+        definition.body_a = self._bodies[a]
+        definition.body_b = self._bodies[b]
+        definition.local_anchor_a = settings.anchor_a
+        definition.local_anchor_b = settings.anchor_b
+        definition.collide_connected = False
+        create = getattr(self._world, f"create_{settings.kind}_joint")
+        create(definition)
 
     def remove_body(self, body: int) -> None:
         """Remove a body and its shapes."""

@@ -116,17 +116,24 @@ class WallsSpec(Spec):
             yield f"the points of walls come in pairs, got {len(self.shape)}"
 
 
+JOINTS = ("distance", "revolute", "weld", "prismatic", "rope", "pin")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointSpec(Spec):
     """A joint of two bodies at anchors in their own frames [m]."""
 
-    type: str = param(
-        "", attribute=True, required=True, check=one_of("distance", "revolute", "rope", "pin")
-    )
+    type: str = param("", attribute=True, required=True, check=one_of(*JOINTS))
     body_a: str = param("", attribute=True, required=True, check=NOT_EMPTY)
     body_b: str = param("", attribute=True, required=True, check=NOT_EMPTY)
     anchor_a: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
     anchor_b: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
+    axis: Point2 = param(
+        (1.0, 0.0),
+        conv=POINT2,
+        attribute=True,
+        help="of a prismatic joint, in the frame of body_a",
+    )
     max_length: float = param(5.0, unit="m", check=NOT_NEGATIVE, attribute=True)
     min_length: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
     stiffness: float = param(0.0, unit="N/m", check=NOT_NEGATIVE, attribute=True)
