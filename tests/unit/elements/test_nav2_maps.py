@@ -49,12 +49,10 @@ def expected_cells(path):
     keys = yaml.safe_load(path.read_text())
     pixels = np.asarray(Image.open(path.parent / keys["image"]).convert("LA"))
     thresholds = (keys["free_thresh"], keys["occupied_thresh"])
-    cells = np.zeros(pixels.shape[:2], np.int8)
-    for value, alpha in np.unique(pixels.reshape(-1, 2), axis=0).tolist():
-        cell = map_server_cell(
-            value, alpha, keys.get("mode", "trinary"), keys["negate"], thresholds
-        )
-        cells[(pixels == (value, alpha)).all(axis=2)] = cell
+    pairs, place = np.unique(pixels[..., 0] * np.int64(256) + pixels[..., 1], return_inverse=True)
+    mode, negate = keys.get("mode", "trinary"), keys["negate"]
+    values = [map_server_cell(*divmod(k, 256), mode, negate, thresholds) for k in pairs.tolist()]
+    cells = np.array(values, np.int8)[place].reshape(pixels.shape[:2])
     return cells[::-1]
 
 
