@@ -18,8 +18,8 @@ def topic_token(name: str) -> str:
 
     World files allow any name ("front laser", "laser-1"); ROS does not.
     """
-    token = re.sub("_+", "_", _NOT_ALLOWED.sub("_", name)) or "_"
-    # A level that ends in an underscore is legal, one that starts with a digit is not.
+    # Underscores at the ends would hide a topic, or double when a number is added.
+    token = re.sub("_+", "_", _NOT_ALLOWED.sub("_", name)).strip("_") or "unnamed"
     return f"n{token}" if token[0].isdigit() else token
 
 

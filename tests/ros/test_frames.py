@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of topics and frames."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mvsim_ros2.frames import frames_of, names_of, topic_token, unique_tokens
+from mvsim_ros2.parameters import settings_from
+
+PLAIN = settings_from({})
+
+
+@pytest.mark.parametrize(
+    ("name", "token"),
+    [
+        ("laser1", "laser1"),
+        ("front laser", "front_laser"),
+        ("2d", "n2d"),
+        ("é-1", "n1"),
+        ("", "unnamed"),
+    ],
+)
+def test_names_of_world_files_become_topic_names(name: str, token: str) -> None:
+    assert topic_token(name) == token
+
+
+@given(st.lists(st.text(max_size=8), unique=True, max_size=8))
+def test_tokens_are_valid_in_ros_and_unique(names: list[str]) -> None:
+    tokens = list(unique_tokens(names).values())
+    assert len(set(tokens)) == len(names)
+    for token in tokens:
+        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", token)
+        assert "__" not in token
+
+
+def test_one_vehicle_has_bare_names() -> None:
+    names = names_of(PLAIN, "r1", alone=True)
+    assert (names.topic("odom"), names.tf, names.tf_static) == ("odom", "tf", "tf_static")
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_namespaces_and_their_own_tf_for_several_vehicles_or_on_demand(forced: bool) -> None:
+    settings = settings_from({"force_publish_vehicle_namespace": forced})
+    names = names_of(settings, "r1", alone=forced)
+    assert (names.topic("odom"), names.tf) == ("r1/odom", "r1/tf")
+    assert names.tf_static == "r1/tf_static"
+
+
+def test_frames_are_plain_whatever_the_namespace() -> None:
+    frames = frames_of(PLAIN, "r1")
+    assert (frames.map, frames.odom, frames.footprint) == ("map", "odom", "base_footprint")
+    assert (frames.base, frames.sensor("laser1")) == ("base_link", "laser1")
+
+
+def test_with_a_prefix_all_vehicles_share_one_tf() -> None:
+    settings = settings_from({"frame_prefix": "{name}/"})
+    frames = frames_of(settings, "r1")
+    assert (frames.map, frames.odom, frames.base) == ("map", "r1/odom", "r1/base_link")
+    assert frames.sensor("/laser") == "r1/laser"
+    names = names_of(settings, "r1", alone=False)
+    assert (names.topic("odom"), names.tf, names.tf_static) == ("r1/odom", "tf", "tf_static")
+
+
+def test_without_a_footprint_odometry_leads_to_the_base() -> None:
+    frames = frames_of(settings_from({"publish_base_footprint": False}), "r1")
+    assert frames.footprint == frames.base == "base_link"

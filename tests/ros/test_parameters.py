@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of parameters, and what it accepts."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from mvsim_ros2.parameters import (
+    ELSEWHERE,
+    PARAMETERS,
+    Settings,
+    SettingsError,
+    changed,
+    checked,
+    settings_from,
+    unknown,
+)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -> None:
+    about = PARAMETERS[name]
+    default = {f.name: f.default for f in fields(Settings)}[name]
+    assert about.help[0].isupper()
+    assert about.help.endswith(".")
+    assert checked(name, default) == default
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("realtime_factor", "max", 0.0),
+        ("realtime_factor", "MAX", 0.0),
+        ("realtime_factor", 0, 0.0),
+        ("realtime_factor", 2, 2.0),
+        ("realtime_factor", "0.5", 0.5),
+        ("enable_stamped_cmd_vel", True, "true"),
+        ("enable_stamped_cmd_vel", False, "false"),
+        ("enable_stamped_cmd_vel", "Auto", "auto"),
+        ("publish_rate", 50, 50.0),
+        ("odom_frame", "/odom", "odom"),
+        ("frame_prefix", "/{name}/", "{name}/"),
+        ("do_fake_localization", "False", False),
+    ],
+)
+def test_what_users_write_is_understood(name: str, given: Any, value: Any) -> None:
+    assert checked(name, given) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("realtime_factor", "fast"),
+        ("realtime_factor", -1.0),
+        ("realtime_factor", float("nan")),
+        ("realtime_factor", True),
+        ("publish_rate", 0.0),
+        ("publish_rate", float("inf")),
+        ("clock_rate", "200"),
+        ("command_timeout", -0.1),
+        ("enable_stamped_cmd_vel", "yes"),
+        ("enable_stamped_cmd_vel", 1),
+        ("odom_frame", ""),
+        ("odom_frame", "my odom"),
+        ("map_frame", 3),
+        ("frame_prefix", "{vehicle}/"),
+        ("frame_prefix", "{"),
+        ("seed", -1),
+        ("seed", 1.5),
+        ("world_file", 7),
+        ("headless", "maybe"),
+    ],
+)
+def test_nonsense_is_refused_with_name_rule_and_value(name: str, given: Any) -> None:
+    with pytest.raises(SettingsError) as caught:
+        checked(name, given)
+    assert str(caught.value) == (
+        f"parameter {name!r} must be {PARAMETERS[name].limits}, got {given!r}"
+    )
+
+
+def test_live_parameters_change_and_others_do_not() -> None:
+    settings = settings_from({"world_file": "a.world.xml"})
+    assert changed(settings, {"realtime_factor": "max"}).realtime_factor == 0.0
+    assert changed(settings, {"world_file": "a.world.xml"}) == settings
+    with pytest.raises(SettingsError, match="can only be set when the node starts"):
+        changed(settings, {"world_file": "b.world.xml"})
+
+
+@pytest.mark.parametrize(
+    ("publish_map", "fake", "sent"),
+    [("auto", True, True), ("auto", False, False), ("true", False, True), ("false", True, False)],
+)
+def test_the_map_is_left_to_a_map_server_unless_localization_is_faked(
+    publish_map: str, fake: bool, sent: bool
+) -> None:
+    settings = settings_from({"publish_map": publish_map, "do_fake_localization": fake})
+    assert settings.sends_map is sent
+
+
+def test_unknown_names_get_a_suggestion_and_those_of_the_cpp_node_a_replacement() -> None:
+    names = ["use_sim_time", "qos_overrides./scan.publisher.depth", "world_file"]
+    assert unknown(names) == []
+    assert unknown(["world_fil"]) == ["unknown parameter 'world_fil'. Did you mean 'world_file'?"]
+    assert unknown(["simul_rate"]) == [
+        f"parameter 'simul_rate' has no effect: {ELSEWHERE['simul_rate']}"
+    ]
