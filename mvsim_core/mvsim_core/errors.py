@@ -38,6 +38,8 @@ class Problem:
         if self.file:
             name = Path(self.file).name or self.file
             parts.append(f"{name}:{self.line}" if self.line else name)
+        elif self.line:
+            parts.append(f"line {self.line}")
         if self.element:
             parts.append(f"<{self.element}>")
         parts.append(self.message)

@@ -51,10 +51,10 @@ def _encoding(data: bytes) -> tuple[str, bytes]:
 def _known(name: str) -> str:
     """Return the encoding if it is one of text that begins like ASCII, else "utf-8"."""
     try:
-        codec = codecs.lookup(name).name
+        codec = codecs.lookup(name).name.replace("-", "_")
         # UTF-16 cannot be meant by a declaration that was readable as ASCII; "zip" and "rot13"
         # are codecs too, and raise here.
         plain = "<a>".encode(name) == b"<a>"
     except (LookupError, UnicodeError, ValueError):
         return "utf-8"
-    return codec if plain and codec not in _NOT_FOR_FILES else "utf-8"
+    return name if plain and codec not in _NOT_FOR_FILES else "utf-8"

@@ -180,7 +180,8 @@ class Filler:
     ) -> SensorSpec:
         """Return a sensor, named by prefix and number if it has no name."""
         owner = {"PARENT_NAME": names["NAME"]} if "NAME" in names else {}
-        name = self.values.attribute(element, "name", owner)
+        # While the sensor has no name yet, NAME is its owner's.
+        name = self.values.attribute(element, "name", {**owner, **names})
         if not name:
             name = f"{NAME_PREFIXES.get(prototype.kind, prototype.kind)}{number}"
         inner = {**owner, "NAME": name}

@@ -164,7 +164,7 @@ class Loader:
         known = self.library.classes[element.tag]
         before = known.get(name)
         if before is not None and before.node is not element.node:
-            place = Where(os.path.basename(before.origin.file), before.line)
+            place = _brief(Where(before.origin.file, before.line))
             message = f"{name!r} replaces the class of {place} from here on"
             self.values.report(element, element.line, message, "warning")
         known[name] = element
@@ -207,9 +207,8 @@ class Loader:
             while (name := own.pattern.format(own.count)) in self._places:
                 own.count += 1
         elif name in self._places:
-            place = self._places[name]
-            first = f"{os.path.basename(place.file) or 'line'}:{place.line}"
-            message = f"the name {name!r} is taken by another object, in {first}"
+            place = _brief(self._places[name])
+            message = f"the name {name!r} is taken by another object, in {place}"
             self.values.report(element, element.line, message)
         self._places.setdefault(name, Where(element.origin.file, element.line))
         return name
@@ -291,4 +290,5 @@ def _handler(loader: Loader, field_name: str, section: Section) -> Callable[[Ele
 
 
 def _brief(where: Where) -> str:
-    return f"{os.path.basename(where.file) or 'line'}:{where.line}"
+    name = os.path.basename(where.file)
+    return f"{name}:{where.line}" if name else f"line {where.line}"

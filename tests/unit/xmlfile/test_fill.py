@@ -1,0 +1,552 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Elements to specs: forms, precedence, defaults, units, aliases, remarks."""
+
+import math
+
+import pytest
+
+from mvsim_core.errors import WorldFileError
+from mvsim_core.geometry import Pose, Twist
+from mvsim_core.specs import (
+    AckermannRawSpec,
+    AckermannSpec,
+    Color,
+    DefaultFrictionSpec,
+    DifferentialSpec,
+    DrivetrainRawSpec,
+    DrivetrainSpec,
+    ElevationMapSpec,
+    EllipseSpec,
+    HorizontalPlaneSpec,
+    ImuSpec,
+    LaserSpec,
+    Lidar3dSpec,
+    PropertyRegionSpec,
+    SensorSpec,
+    TwistFrontSteerPidSpec,
+    TwistPidSpec,
+    VerticalPlaneSpec,
+    WardIagnemmaSpec,
+)
+from mvsim_core.xmlfile import read_vehicle, read_world
+from tests.unit.xmlfile.reading import (
+    DIFFERENTIAL,
+    ORIGIN,
+    block,
+    dynamics,
+    vehicle,
+    warnings,
+    world,
+)
+
+
+def sensor(kind: str, content: str) -> SensorSpec:
+    return vehicle(f'<sensor class="{kind}">{content}</sensor>').sensors[0]
+
+
+# Forms
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<chassis linear_damping="0.5"/>',
+        "<chassis><linear_damping>0.5</linear_damping></chassis>",
+    ],
+)
+def test_attributes_and_children_are_equal(content: str) -> None:
+    assert dynamics("differential", content).dynamics.chassis.linear_damping == 0.5
+
+
+def test_blocks_take_attributes_as_the_manual_says() -> None:
+    made = world(f'<block name="b" static="true" mass="7">{ORIGIN}</block>').blocks[0]
+    assert (made.static, made.mass) == (True, 7)
+
+
+def test_flags() -> None:
+    assert not block("").skip_elevation_adjust
+    assert block("<skip_elevation_adjust/>").skip_elevation_adjust
+    assert block("<skip_elevation_adjust>true</skip_elevation_adjust>").skip_elevation_adjust
+
+
+def test_a_flag_that_says_false_is_honoured_with_a_warning() -> None:
+    body = f"<block>{ORIGIN}<skip_elevation_adjust>false</skip_elevation_adjust></block>"
+    assert warnings(body) == [
+        "line 2: <block>: skip_elevation_adjust: false is honoured; the original only asks if it"
+        " is there"
+    ]
+
+
+def test_said_twice() -> None:
+    body = f'<block mass="2">{ORIGIN}<mass>1</mass></block>'
+    assert warnings(body) == ["line 2: <block>: mass again; mass in line 2 counts"]
+
+
+def test_numbers_as_people_write_them() -> None:
+    made = block("<mass> +1e1 </mass><restitution>.5</restitution>")
+    assert (made.mass, made.restitution) == (10, 0.5)
+    scan = sensor("laser", "<nrays>181.9</nrays>")
+    assert isinstance(scan, LaserSpec)
+    assert scan.nrays == 181
+
+
+@pytest.mark.parametrize("word", ["true", "TRUE", " 1 ", "yes", "On"])
+def test_booleans(word: str) -> None:
+    assert block(f"<static>{word}</static>").static
+
+
+def test_colors() -> None:
+    assert block("<color>#ff0080</color>").color == Color(1, 0, 128 / 255, 1)
+    assert block("<color> #FF008040 </color>").color == Color(1, 0, 128 / 255, 64 / 255)
+
+
+# Poses and units
+
+
+def test_poses_become_radians() -> None:
+    made = world('<block name="b"><init_pose>1, 2, 90</init_pose></block>').blocks[0]
+    assert made.init_pose == Pose(1, 2, yaw=math.pi / 2)
+    body = '<block name="b"><init_pose3d>1 2 3 90 -30 10</init_pose3d></block>'
+    assert world(body).blocks[0].init_pose == pytest.approx(
+        Pose(1, 2, 3, roll=math.radians(10), pitch=math.radians(-30), yaw=math.pi / 2)
+    )
+
+
+def test_initial_velocity() -> None:
+    assert vehicle("<init_vel>1 2 180</init_vel>").init_vel == Twist(1, 2, math.pi)
+
+
+def test_init_pose_goes_before_init_pose3d_with_a_warning() -> None:
+    body = "<block><init_pose3d>1 2 3 0 0 0</init_pose3d>\n<init_pose>4 5 0</init_pose></block>"
+    assert warnings(body) == [
+        "line 2: <block>: init_pose3d beside init_pose; init_pose in line 3 counts"
+    ]
+
+
+def test_animation() -> None:
+    made = block(
+        '<animation type="keyframes"><time_pose>0 0 0 0</time_pose>'
+        "<time_pose3d>2 1 2 3 180 0 0</time_pose3d><time_pose>4 0 0 90</time_pose></animation>"
+    )
+    assert made.animation is not None
+    assert [frame.time for frame in made.animation.frames] == [0, 2, 4]
+    assert made.animation.frames[1].pose == Pose(1, 2, 3, yaw=math.pi)
+
+
+def test_raw_torques_are_positive_forward() -> None:
+    raw = '<controller class="raw"><fl_torque>-5</fl_torque><steer_ang_deg>90</steer_ang_deg>'
+    controller = dynamics("ackermann", raw + "</controller>").dynamics.controller
+    assert isinstance(controller, AckermannRawSpec)
+    assert (controller.fl_torque, controller.fr_torque) == (5, 0)
+    assert controller.steer_ang == math.pi / 2
+    raw = '<controller class="raw"><torque>-7</torque></controller>'
+    engine = dynamics("ackermann_drivetrain", raw).dynamics.controller
+    assert isinstance(engine, DrivetrainRawSpec)
+    assert engine.torque == 7
+
+
+# Dynamics
+
+
+def test_wheel_order_and_places() -> None:
+    made = dynamics(
+        "differential_4_wheels",
+        '<rf_wheel pos="1 -2 90" mass="3"/><lr_wheel pos="-1 2"/><rr_wheel mass="5"/>',
+    ).dynamics
+    assert isinstance(made, DifferentialSpec)
+    assert made.variant == 4
+    assert [wheel.name for wheel in made.wheels] == [
+        "lr_wheel",
+        "rr_wheel",
+        "lf_wheel",
+        "rf_wheel",
+    ]
+    assert [(wheel.x, wheel.y) for wheel in made.wheels] == [
+        (-1, 2),
+        (0, -0.5),
+        (0.5, 0.5),
+        (1, -2),
+    ]
+    assert made.wheels[3].yaw == math.pi / 2
+    assert [wheel.mass for wheel in made.wheels] == [2, 5, 2, 3]
+
+
+def test_caster() -> None:
+    made = dynamics("differential_3_wheels", '<caster_wheel diameter="0.1"/>').dynamics
+    assert [(wheel.x, wheel.y) for wheel in made.wheels] == [(0, 0.5), (0, -0.5), (0.5, 0)]
+    assert made.wheels[2].diameter == 0.1
+
+
+def test_wheel_inertia() -> None:
+    made = dynamics("differential", '<l_wheel inertia="-1"/><r_wheel inertia="0.3"/>').dynamics
+    left, right = made.wheels
+    assert left.inertia is None
+    assert left.spin_inertia == pytest.approx(0.5 * 2.0 * 0.2**2)
+    assert right.spin_inertia == 0.3
+
+
+def test_front_wheels_are_placed_by_axle_and_track() -> None:
+    made = dynamics(
+        "ackermann",
+        '<f_wheels_x>2</f_wheels_x><f_wheels_d>1.5</f_wheels_d><fl_wheel pos="9 9" mass="4"/>'
+        "<max_steer_ang_deg>45</max_steer_ang_deg><drive>all</drive>",
+    ).dynamics
+    assert isinstance(made, AckermannSpec)
+    assert [(wheel.x, wheel.y) for wheel in made.wheels] == [
+        (0, 0.9),
+        (0, -0.9),
+        (2, 0.75),
+        (2, -0.75),
+    ]
+    assert made.wheels[2].mass == 4
+    assert (made.max_steer, made.drive) == (math.pi / 4, "all")
+
+
+def test_default_chassis_depends_on_the_dynamics() -> None:
+    robot = dynamics("differential", '<chassis mass="20"/>').dynamics.chassis
+    car = dynamics("ackermann", '<chassis zmax="2"/>').dynamics.chassis
+    assert (robot.mass, robot.zmin, robot.zmax) == (20, 0.05, 0.6)
+    assert (car.mass, car.zmin, car.zmax) == (500, 0.2, 2)
+    assert robot.shape is not None
+    assert car.shape is not None
+    assert max(x for x, _ in robot.shape) == 0.6
+    assert max(x for x, _ in car.shape) == 1.8
+
+
+def test_shape_from_visual_leaves_the_shape_open() -> None:
+    made = dynamics("differential", "<chassis><shape_from_visual/></chassis>").dynamics.chassis
+    assert made.shape_from_visual
+    assert made.shape is None
+
+
+def test_controllers_and_their_defaults() -> None:
+    made = dynamics(
+        "differential",
+        '<controller class="twist_pid"><KP>1</KP><I_MAX>3</I_MAX><W>180</W></controller>',
+    ).dynamics.controller
+    assert isinstance(made, TwistPidSpec)
+    assert (made.kp, made.ki, made.i_max, made.max_torque, made.w) == (1, 0, 3, 100, math.pi)
+    steer = '<controller class="twist_front_steer_pid"/>'
+    car = dynamics("ackermann", steer).dynamics.controller
+    truck = dynamics("ackermann_drivetrain", steer).dynamics.controller
+    assert isinstance(car, TwistFrontSteerPidSpec)
+    assert isinstance(truck, TwistFrontSteerPidSpec)
+    assert (car.kp, car.max_torque, truck.max_torque) == (100, 100, 400)
+
+
+def test_a_controller_may_keep_the_numbers_of_another() -> None:
+    made = dynamics("differential", '<controller class="twist_ideal"><KP>5</KP></controller>')
+    assert made.dynamics.controller.kind == "twist_ideal"
+
+
+def test_drivetrain() -> None:
+    made = dynamics(
+        "ackermann_drivetrain",
+        '<drivetrain type="open_rear"><front_rear_split>0.3</front_rear_split></drivetrain>',
+    ).dynamics
+    assert isinstance(made, DrivetrainSpec)
+    assert (made.gears.type, made.gears.front_rear_split) == ("open_rear", 0.3)
+
+
+def test_frictions() -> None:
+    made = vehicle('<friction class="wardiagnemma"><R1>0.1</R1><C_rr>0.2</C_rr></friction>')
+    assert isinstance(made.friction, WardIagnemmaSpec)
+    assert (made.friction.r1, made.friction.r2, made.friction.c_rr) == (0.1, 0.02, 0.2)
+    made = vehicle('<friction class="ellipse"><C_s>9</C_s></friction>')
+    assert isinstance(made.friction, EllipseSpec)
+    assert made.friction.c_s == 9
+    assert vehicle("").friction == DefaultFrictionSpec()
+
+
+# Blocks, walls, joints, elements
+
+
+def test_block_heights() -> None:
+    assert (block("").zmin, block("").zmax) == (0, 1)
+    assert (block("<zmin>0.5</zmin>").zmin, block("<zmax>3</zmax>").zmax) == (0, 1)
+    made = block("<zmin>0.5</zmin><zmax>3</zmax>")
+    assert (made.zmin, made.zmax) == (0.5, 3)
+    made = block('<shape_from_visual/><geometry type="sphere" radius="1"/><zmax>3</zmax>')
+    assert (made.zmin, made.zmax, made.shape) == (None, 3, None)
+
+
+def test_visual_scale_replaces_that_of_the_visuals() -> None:
+    made = block("<visual><model_uri>/a.dae</model_uri></visual><visual_scale>3</visual_scale>")
+    assert made.visuals[0].model_scale == 3
+
+
+def test_instance_goes_before_class() -> None:
+    body = f"""<block:class name="c"><mass>1</mass><static>true</static>
+      <visual><model_uri>/class.dae</model_uri></visual></block:class>
+      <block class="c">{ORIGIN}<mass>2</mass>
+      <visual><model_uri>/instance.dae</model_uri></visual></block>"""
+    made = world(body).blocks[0]
+    assert (made.mass, made.static, made.class_name) == (2, True, "c")
+    assert [visual.model_uri for visual in made.visuals] == ["/instance.dae", "/class.dae"]
+
+
+def test_walls() -> None:
+    made = world(
+        "<walls><shape><pt>0 0</pt><pt>1 0</pt><pt>1 0</pt><pt>1 2</pt></shape>"
+        "<wallThickness>0.2</wallThickness></walls>"
+    ).walls[0]
+    assert made.segments == (((0, 0), (1, 0)), ((1, 0), (1, 2)))
+    assert (made.thickness, made.height) == (0.2, 2)
+
+
+def test_joints_have_synonyms() -> None:
+    body = f'<block name="a">{ORIGIN}</block><block name="b">{ORIGIN}</block>'
+    body += '<joint type="pin" body_a="a" body_b="b" anchor_a="1 2" lower_angle_deg="-90"/>'
+    joint = world(body).joints[0]
+    assert (joint.type, joint.anchor_a, joint.lower_angle) == ("revolute", (1, 2), -math.pi / 2)
+
+
+def test_elements() -> None:
+    spec = world(
+        '<element class="horizontal_plane"><z>2</z><cull_face>BACK</cull_face></element>'
+        '<element class="vertical_plane"><door position="0.2" z_start="0.1"/>'
+        "<window><width>2</width></window></element>"
+        '<element class="elevation_map"><elevation_data_matrix>[1 2;\n 3 4;]'
+        "</elevation_data_matrix></element>"
+        '<element class="property_region"><property_name>friction_mu</property_name>'
+        "<value_double>0.1</value_double></element>"
+    )
+    plane, wall, terrain, region = spec.elements
+    assert isinstance(plane, HorizontalPlaneSpec)
+    assert (plane.z, plane.cull_face) == (2, "BACK")
+    assert isinstance(wall, VerticalPlaneSpec)
+    door, window = wall.openings
+    assert (door.kind, door.position, door.z_min) == ("door", 0.2, 0.1)
+    assert (window.kind, window.width) == ("window", 2)
+    assert isinstance(terrain, ElevationMapSpec)
+    assert terrain.elevation_data_matrix == ((1, 2), (3, 4))
+    assert isinstance(region, PropertyRegionSpec)
+    assert region.value == 0.1
+
+
+def test_exchanged_limits_are_put_in_order_with_a_warning() -> None:
+    body = '<element class="horizontal_plane"><x_min>3</x_min><x_max>-1</x_max></element>'
+    spec, found = read_world(text=f"<mvsim_world>{body}</mvsim_world>")
+    plane = spec.elements[0]
+    assert isinstance(plane, HorizontalPlaneSpec)
+    assert (plane.x_min, plane.x_max) == (-1, 3)
+    assert [problem.message for problem in found] == ["x_min (3 m) and x_max (-1 m) are exchanged"]
+
+
+def test_world_scalars() -> None:
+    spec = world(
+        "<simul_timestep>0.001</simul_timestep><gui><cam_point_to>1 2</cam_point_to></gui>"
+        "<lights/><georeference><latitude>36</latitude><longitude>-2</longitude></georeference>"
+        '<marker type="line_strip"><points>0 0 0\n1 2 3</points></marker>'
+    )
+    assert spec.timestep == 0.001
+    assert spec.gui.cam_point_to == (1, 2, 0)
+    assert spec.georeference.given
+    assert spec.markers[0].points == ((0, 0, 0), (1, 2, 3))
+
+
+def test_actors() -> None:
+    actor = world(
+        '<actor:class name="man"><walking_speed>1</walking_speed></actor:class>'
+        '<actor name="p" class="man"><init_pose>0 0 0</init_pose><path loop="false">'
+        '<waypoint pause="2" animation="run">1 2 90</waypoint>'
+        "<waypoint>3 4 0</waypoint></path></actor>"
+    ).actors[0]
+    assert actor.walking_speed == 1
+    assert actor.path is not None
+    assert not actor.path.loop
+    first, second = actor.path.waypoints
+    assert (first.pose, first.pause, first.animation) == (
+        Pose(1, 2, yaw=math.pi / 2),
+        2,
+        "run",
+    )
+    assert (second.pose, second.animation) == (Pose(3, 4), "walk")
+
+
+# Sensors
+
+
+def test_sensor_names_count_all_sensors() -> None:
+    made = vehicle('<sensor class="imu"/><sensor class="gnss"/><sensor class="lidar3d"/>')
+    assert [own.name for own in made.sensors] == ["imu1", "imu2", "laser3"]
+
+
+def test_standalone_sensors() -> None:
+    spec = world('<sensor class="laser" name="gate"/><sensor class="laser"/>')
+    assert [own.name for own in spec.sensors] == ["gate", "laser2"]
+
+
+def test_laser_mounts() -> None:
+    assert sensor("laser", "").pose == Pose(z=0.05)
+    assert sensor("laser", "<pose>1 2 90</pose>").pose == Pose(1, 2, yaw=math.pi / 2)
+    both = "<height>0.4</height><pose>1 2 0</pose>"
+    assert sensor("laser", both).pose == Pose(1, 2, 0.4)
+
+
+def test_listed_ring_angles_are_sorted() -> None:
+    made = sensor(
+        "lidar3d",
+        "<vert_nrays>3</vert_nrays><vertical_ray_angles>10 -5 0</vertical_ray_angles>",
+    )
+    assert isinstance(made, Lidar3dSpec)
+    assert [math.degrees(angle) for angle in made.vertical_ray_angles] == pytest.approx(
+        [-5, 0, 10]
+    )
+
+
+def test_names_of_the_ros_2_tutorial() -> None:
+    scan = sensor(
+        "laser",
+        "<rate_hz>20</rate_hz><ray_count>360</ray_count><range_max>12</range_max>",
+    )
+    assert isinstance(scan, LaserSpec)
+    assert (scan.period, scan.nrays, scan.max_range) == (0.05, 360, 12)
+    imu = sensor(
+        "imu",
+        "<gyroscope_noise>1e-3</gyroscope_noise><accelerometer_noise>0.2</accelerometer_noise>",
+    )
+    assert isinstance(imu, ImuSpec)
+    assert imu.angular_velocity_white_noise == 1e-3
+    assert imu.linear_acceleration_white_noise == 0.2
+
+
+def test_six_numbers_in_pose_are_taken_with_a_notice() -> None:
+    body = f"""<vehicle name="r1">{DIFFERENTIAL}{ORIGIN}<sensor class="laser">
+      <pose>0.15 0 0.3 90 0 0</pose></sensor></vehicle>"""
+    spec, found = read_world(text=f"<mvsim_world>{body}</mvsim_world>")
+    assert spec.vehicles[0].sensors[0].pose == Pose(0.15, 0, 0.3, yaw=math.pi / 2)
+    assert [str(problem) for problem in found] == [
+        "line 2: <sensor>: pose: six numbers are read as 'x y z yaw pitch roll', angles in degrees"
+    ]
+
+
+def test_old_spellings() -> None:
+    made = sensor(
+        "lidar3d",
+        "<max_vert_relative_depth_to_interpolatate>0.2</max_vert_relative_depth_to_interpolatate>",
+    )
+    assert isinstance(made, Lidar3dSpec)
+    assert made.max_vert_relative_depth_to_interpolate == 0.2
+
+
+# Warnings
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            f"<block>{ORIGIN}<masss>1</masss></block>",
+            "line 2: <block>: unknown element <masss> is ignored. Did you mean 'mass'?",
+        ),
+        (
+            f'<block clas="x">{ORIGIN}</block>',
+            "line 2: <block>: unknown attribute 'clas' is ignored. Did you mean 'class'?",
+        ),
+        (
+            f'<vehicle>{DIFFERENTIAL}{ORIGIN}\n<chassis mass="3"/></vehicle>',
+            "line 3: <vehicle>: unknown element <chassis> is ignored. It belongs inside"
+            " <dynamics>",
+        ),
+        (
+            f'<vehicle>{ORIGIN}<dynamics class="ackermann">\n<drivetrain/></dynamics></vehicle>',
+            "line 3: <dynamics>: unknown element <drivetrain> is ignored. Only"
+            " ackermann_drivetrain reads it",
+        ),
+        (
+            f'<vehicle>{DIFFERENTIAL}{ORIGIN}<sensor class="laser"><fov>9</fov></sensor>'
+            "</vehicle>",
+            "line 2: <sensor>: unknown element <fov> is ignored. Did you mean 'fov_degrees'?",
+        ),
+        (
+            "<light/>",
+            "line 2: <mvsim_world>: unknown element <light> is ignored. Did you mean 'lights'?",
+        ),
+        (
+            "<walls><shape><pt>0 0</pt><pt>1 0</pt><point/></shape></walls>",
+            "line 2: <shape>: unknown element <point> is ignored; expected <pt>",
+        ),
+        (
+            f"<block>{ORIGIN} stray</block>",
+            "line 2: <block>: text 'stray' has no meaning here and is ignored",
+        ),
+        ("<block/>", "line 2: <block>: has no <init_pose>; it starts at the origin"),
+        (
+            "<gui><follow_vehicle>r2</follow_vehicle></gui>",
+            "line 2: <gui>: follow_vehicle: no vehicle is called 'r2'",
+        ),
+        (
+            "<gravity>9</gravity><gravity>8</gravity>",
+            "line 2: <mvsim_world>: gravity again; gravity in line 2 counts",
+        ),
+        (
+            f'<vehicle>{DIFFERENTIAL}{ORIGIN}<friction class="default"/>\n'
+            '<friction class="ellipse"/></vehicle>',
+            "line 3: <vehicle>: <friction> again; the one in line 2 counts",
+        ),
+        (
+            '<block:class name="c"/>\n<block:class name="c"/>',
+            "line 3: <block:class>: 'c' replaces the class of line 2 from here on",
+        ),
+    ],
+)
+def test_warnings(body: str, message: str) -> None:
+    assert warnings(body) == [message]
+
+
+def test_a_fault_in_a_class_is_reported_once() -> None:
+    body = f'<vehicle:class name="c">{DIFFERENTIAL}<x/></vehicle:class>'
+    body += f'<vehicle class="c">{ORIGIN}</vehicle>' * 9
+    assert len(warnings(body)) == 1
+
+
+def test_the_root_may_be_called_world() -> None:
+    spec, found = read_world(text="<world><gravity>1</gravity></world>")
+    assert spec.gravity == 1
+    assert [problem.severity for problem in found] == ["warning"]
+
+
+def test_errors_come_with_the_warnings() -> None:
+    with pytest.raises(WorldFileError) as caught:
+        read_world(text="<mvsim_world><gravty>1</gravty><gravity>x</gravity></mvsim_world>")
+    assert {problem.severity for problem in caught.value.problems} == {"warning", "error"}
+    assert len(caught.value.errors) == 1
+
+
+def test_where_specs_come_from() -> None:
+    spec = world(f"\n\n<block>{ORIGIN}</block>")
+    assert spec.blocks[0].where.line == 3
+
+
+# Vehicles added later
+
+
+def test_a_vehicle_for_a_world() -> None:
+    spec = world(f'<variable name="X" value="3"/><vehicle:class name="c">{DIFFERENTIAL}'
+                 '<log_path>${NAME}</log_path></vehicle:class>')  # fmt: skip
+    text = '<vehicle class="c"><init_pose>${X} 0 0</init_pose></vehicle>'
+    made, found = read_vehicle(text, world=spec, name="late", pose=Pose(y=1.0))
+    assert found == ()
+    assert (made.name, made.log_path, made.init_pose) == ("late", "late", Pose(y=1.0))
+    made, _ = read_vehicle(text, world=spec)
+    assert (made.name, made.init_pose.x) == ("veh1", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "<vehicle class='d'/>",
+            "line 1: <vehicle>: unknown vehicle class 'd'; the file defines none",
+        ),
+        ("<block/>", "line 1: <block>: expected <vehicle>, got <block>"),
+        ("", "expected one <vehicle>, got 0"),
+        ("<vehicle", "line 1: <vehicle>: the file ends inside this tag"),
+    ],
+)
+def test_not_a_vehicle(text: str, message: str) -> None:
+    with pytest.raises(WorldFileError) as caught:
+        read_vehicle(text)
+    assert str(caught.value) == message
