@@ -86,8 +86,8 @@ EXPECTED = {
         "bad_infinite.world.xml:4: <chassis>: mass must be a finite number [kg], got 'inf'"
     ),
     "joint": (
-        "bad_joint.world.xml:5: <joint>: type must be one of distance, revolute, rope, "
-        "pin, got 'weld'\n"
+        "bad_joint.world.xml:5: <joint>: type must be one of distance, revolute, weld, "
+        "prismatic, rope, pin, got 'glue'\n"
         "bad_joint.world.xml:5: <joint>: body_b: no vehicle or tangible block is called 'trailer'"
     ),
     "latitude": (
