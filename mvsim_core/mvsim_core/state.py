@@ -110,12 +110,17 @@ VEHICLE = np.dtype(
         ("odo_left", "i8"),  # WHEEL rows whose spin gives the odometry
         ("odo_right", "i8"),
         ("chassis_mass", "f8"),  # kg, wheels not included
+        ("chassis_x", "f8"),  # m, centre of mass of the chassis, vehicle frame
+        ("chassis_y", "f8"),  # m
+        ("com_z", "f8"),  # m, height of the centre of mass above the ground
+        ("transfer", "i8"),  # 1: wheel loads follow accelerations and slopes
         ("driven0", "i8"),  # first driven wheel, counted from wheel0
         ("driven_n", "i8"),  # number of driven wheels
         ("track", "f8"),  # m, y_left - y_right of the odometry wheels
         ("wheelbase", "f8"),  # m, front axle to rear axle (Ackermann)
         ("front_track", "f8"),  # m, distance of the front wheels (Ackermann)
         ("max_steer", "f8"),  # rad, limit of the virtual centre wheel
+        ("max_steer_rate", "f8"),  # rad/s, how fast it turns; inf: at once
         ("steer", "f8"),  # rad, the virtual centre wheel now
         ("split_centre", "f8"),  # 1, share of the front axle of an engine's torque
         ("split_front", "f8"),  # 1, share of the left wheel of the front axle's

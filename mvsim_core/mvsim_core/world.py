@@ -108,7 +108,7 @@ class World:
         for controller in self._controllers:
             controller.apply(state, gravity, dt)
         mark(CONTROLLERS)
-        contact_kernel(state.bodies, state.wheels, state.vehicles, gravity)
+        contact_kernel(state.bodies, state.wheels, state.vehicles, gravity, dt)
         if self._regions is not None:
             self._regions.apply(state)
         for friction in self._friction:

@@ -65,6 +65,9 @@ def build_vehicle(
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
     vehicle, pids = _vehicle_rows(spec, layout)
+    area = area_of(hull)
+    vehicle["chassis_x"], vehicle["chassis_y"] = area.x, area.y
+    vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
     wheels = _wheel_rows(spec, gravity, inertia)
     _initial_command(spec, layout, vehicle, wheels)
     solids = [Solid(hull, CHASSIS, z_range)]
@@ -127,7 +130,8 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
     row["track"] = wheels[layout.odo_left].y - wheels[layout.odo_right].y
     row["driven0"], row["driven_n"] = layout.driven_first, layout.driven_count
     row["wheelbase"], row["front_track"] = layout.wheelbase, layout.front_track
-    row["max_steer"] = layout.max_steer
+    row["max_steer"], row["max_steer_rate"] = layout.max_steer, layout.max_steer_rate
+    row["transfer"] = spec.dynamics.weight_transfer
     for name, value in layout.gears._asdict().items():
         row[name] = value
     row["odo_left"], row["odo_right"] = layout.odo_left, layout.odo_right
@@ -166,7 +170,7 @@ def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: R
     row = vehicle[0]
     row["cmd_tick"] = NEVER
     if layout.wheelbase > 0.0:
-        set_steering(row, wheels, getattr(controller, "steer_ang", 0.0))
+        set_steering(row, wheels, getattr(controller, "steer_ang", 0.0), math.inf)
         row["cmd_steer"] = row["steer"]
     if isinstance(controller, FrontSteerPidSpec):
         row["cmd_kind"], row["cmd_speed"] = ACKERMANN, controller.v

@@ -32,7 +32,7 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     for i in ids:
         v = vehicles[i]
         p = pids[v.pid0]
-        set_steering(v, wheels, steering_of_twist(v))
+        set_steering(v, wheels, steering_of_twist(v), dt)
         want = filter_set_point(p, v.vx, dt)
         stop = abs(want) < p.zero
         if stop and abs(v.odo_vx) < p.stop:
@@ -45,13 +45,13 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @njit(cache=True, nogil=True)
-def engine_raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray) -> None:
+def engine_raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) -> None:
     """Give the commanded engine torque to the wheels; steer as commanded."""
     for i in ids:
         v = vehicles[i]
         torque = 0.0 if v.expired != 0 else v.cmd_engine
         drive_wheels(v, wheels, torque)
-        set_steering(v, wheels, v.cmd_steer)
+        set_steering(v, wheels, v.cmd_steer, dt)
 
 
 @CONTROLLERS.register("ackermann_drivetrain/twist_front_steer_pid")
@@ -76,4 +76,4 @@ class EngineRaw(IdController):
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Distribute the commanded torque."""
-        engine_raw_kernel(state.vehicles, state.wheels, self.ids)
+        engine_raw_kernel(state.vehicles, state.wheels, self.ids, dt)

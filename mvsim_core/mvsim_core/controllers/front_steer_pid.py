@@ -51,7 +51,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
             p.actual = along_wheel(w, v.odo_vx, v.odo_wz)
             standing = standing and abs(p.actual) < p.stop
         wish = steering_of_twist(v)
-        set_steering(v, wheels, wish)
+        set_steering(v, wheels, wish, dt)
         wz = v.wz
         if v.steer != wish:  # at the limit of the steering the circle is wider than asked for
             wz = v.vx * math.tan(v.steer) / v.wheelbase

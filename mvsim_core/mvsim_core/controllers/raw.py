@@ -12,14 +12,14 @@ from mvsim_core.state import IntArray, Rows, State
 
 
 @njit(cache=True, nogil=True)
-def raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray) -> None:
+def raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) -> None:
     """Copy commanded torques; a steering target turns the front wheels."""
     for i in ids:
         v = vehicles[i]
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].torque = 0.0 if v.expired != 0 else wheels[k].cmd_torque
         if v.wheelbase > 0.0:
-            set_steering(v, wheels, v.cmd_steer)
+            set_steering(v, wheels, v.cmd_steer, dt)
 
 
 @CONTROLLERS.register("raw")
@@ -30,4 +30,4 @@ class Raw(IdController):
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Copy the commanded torques and steering to the wheels."""
-        raw_kernel(state.vehicles, state.wheels, self.ids)
+        raw_kernel(state.vehicles, state.wheels, self.ids, dt)

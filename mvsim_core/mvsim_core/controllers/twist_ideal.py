@@ -25,7 +25,7 @@ def twist_ideal_kernel(
         v = vehicles[i]
         b = bodies[v.body]
         if v.wheelbase > 0.0:
-            set_steering(v, wheels, steering_of_twist(v))
+            set_steering(v, wheels, steering_of_twist(v), dt)
         half = 0.5 * v.wz * dt
         # the chord of the arc: shorter by sin(h)/h and turned by h
         chord = math.sin(half) / half if abs(half) > 1e-9 else 1.0

@@ -8,6 +8,8 @@ front left, front right; the rear pair is the odometer.
 
 from __future__ import annotations
 
+import math
+
 from mvsim_core.dynamics.base import DYNAMICS, Layout
 from mvsim_core.specs.dynamics import AckermannSpec
 
@@ -31,4 +33,5 @@ class Ackermann:
             wheelbase=front_left.x - rear.x,
             front_track=front_left.y - front_right.y,
             max_steer=spec.max_steer,
+            max_steer_rate=math.inf if spec.max_steer_rate is None else spec.max_steer_rate,
         )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Protocol
 
 from mvsim_core.registry import Registry
@@ -36,6 +37,7 @@ class Layout(NamedTuple):
     wheelbase: float = 0.0
     front_track: float = 0.0
     max_steer: float = 0.0
+    max_steer_rate: float = math.inf
     gears: Gears = Gears()
 
 

@@ -57,19 +57,24 @@ def drive_wheels(v: Row, wheels: Rows, torque: float) -> None:
 
 
 @DYNAMICS.register("ackermann_drivetrain")
-class Drivetrain(Ackermann):
+class Drivetrain:
     """A car whose wheels are driven through differentials, each open or torsen."""
 
     def layout(self, spec: DrivetrainSpec) -> Layout:
         """Return the roles of the wheels and the gears between engine and wheels."""
         kind, _, axle = spec.gears.type.partition("_")
-        torsen = float(kind == "torsen")
+
+        def bias(own: str, ratio: float) -> float:
+            return ratio if (own or kind) == "torsen" else 0.0
+
         gears = Gears(
             split_centre={"front": 1.0, "rear": 0.0}.get(axle, spec.gears.front_rear_split),
             split_front=spec.gears.front_left_right_split,
             split_rear=spec.gears.rear_left_right_split,
-            bias_centre=torsen * spec.gears.front_rear_bias if axle == "4wd" else 0.0,
-            bias_front=torsen * spec.gears.front_left_right_bias,
-            bias_rear=torsen * spec.gears.rear_left_right_bias,
+            bias_centre=bias(spec.gears.center, spec.gears.front_rear_bias)
+            if axle == "4wd"
+            else 0.0,
+            bias_front=bias(spec.gears.front, spec.gears.front_left_right_bias),
+            bias_rear=bias(spec.gears.rear, spec.gears.rear_left_right_bias),
         )
-        return super().layout(spec)._replace(driven_first=0, driven_count=1, gears=gears)
+        return Ackermann().layout(spec)._replace(driven_first=0, driven_count=1, gears=gears)

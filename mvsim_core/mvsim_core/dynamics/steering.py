@@ -33,9 +33,13 @@ def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[fl
 
 
 @njit(cache=True, nogil=True)
-def set_steering(v: Row, wheels: Rows, steer: float) -> None:
-    """Turn the front wheels of vehicle row `v` to the virtual angle, within its limit."""
-    v.steer = min(max(steer, -v.max_steer), v.max_steer)
+def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
+    """Turn the front wheels towards the virtual angle, within the limits of angle and rate."""
+    goal = min(max(steer, -v.max_steer), v.max_steer)
+    most = v.max_steer_rate * dt
+    v.steer = (
+        goal if abs(goal - v.steer) <= most else v.steer + math.copysign(most, goal - v.steer)
+    )
     left, right = wheel_angles(v.steer, v.front_track, v.wheelbase)
     wheels[v.wheel0 + 2].yaw = left
     wheels[v.wheel0 + 3].yaw = right

@@ -15,10 +15,12 @@ from mvsim_core.state import Row, Rows
 
 #: A vehicle without torque that is slower than this is held on its slope [m/s].
 HOLD_SPEED = 0.05
+#: Time in which wheel loads follow the forces [s]: about that of a stiff tyre.
+TRANSFER_TIME = 0.02
 
 
 @njit(cache=True, nogil=True)
-def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float) -> None:
+def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, dt: float) -> None:
     """Write velocity, carried mass, normal force and slope forces of all wheels."""
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
@@ -26,7 +28,9 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float) -
         c, s = math.cos(b.yaw), math.sin(b.yaw)
         body_vx = c * b.vx + s * b.vy
         body_vy = -s * b.vx + c * b.vy
-        upright = math.sqrt(max(0.0, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
+        pressing = upright(b)
+        if v.transfer != 0:
+            transfer_weight(b, wheels, v, gravity, dt)
         idle = 1
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             if wheels[k].torque != 0.0:
@@ -39,7 +43,7 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float) -
             w.vx = cw * vx + sw * vy
             w.vy = -sw * vx + cw * vy
             w.carried = w.load / gravity + w.mass if gravity > 0.0 else w.mass
-            w.normal = w.carried * gravity * upright
+            w.normal = w.carried * gravity * pressing
             w.gravity_x = w.carried * gravity * b.slope_x
             w.gravity_y = w.carried * gravity * b.slope_y
             w.slope_x = cw * w.gravity_x + sw * w.gravity_y
@@ -51,6 +55,49 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float) -
                 w.fy = 0.0
                 w.gravity_x = 0.0
                 w.gravity_y = 0.0
+
+
+@njit(cache=True, nogil=True)
+def transfer_weight(b: Row, wheels: Rows, v: Row, gravity: float, dt: float) -> None:
+    """Let the loads of the wheels of a vehicle follow its accelerations and slopes.
+
+    Quasi-static: all forces on the vehicle but its weight act on the ground, so that the loads
+    must balance their moment about the centre of mass. The loads vary linearly over the wheels.
+    """
+    n = v.n_wheels
+    mx = 0.0
+    my = 0.0
+    fx = 0.0
+    fy = 0.0
+    for k in range(v.wheel0, v.wheel0 + n):
+        w = wheels[k]
+        mx += w.x / n
+        my += w.y / n
+        fx += w.fx
+        fy += w.fy
+    sxx = 0.0
+    syy = 0.0
+    for k in range(v.wheel0, v.wheel0 + n):
+        sxx += (wheels[k].x - mx) ** 2
+        syy += (wheels[k].y - my) ** 2
+    weight = v.chassis_mass * gravity * upright(b)
+    moment_x = weight * (v.chassis_x - mx) - fx * v.com_z
+    moment_y = weight * (v.chassis_y - my) - fy * v.com_z
+    follow = min(1.0, dt / TRANSFER_TIME)
+    for k in range(v.wheel0, v.wheel0 + n):
+        w = wheels[k]
+        load = weight / n
+        if sxx > 0.0:
+            load += moment_x * (w.x - mx) / sxx
+        if syy > 0.0:
+            load += moment_y * (w.y - my) / syy
+        w.load += follow * (max(load / upright(b), 0.0) - w.load)
+
+
+@njit(cache=True, nogil=True)
+def upright(b: Row) -> float:
+    """Return the share of its weight that a body puts on the ground below it [1]."""
+    return math.sqrt(max(1e-6, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
 
 
 @njit(cache=True, nogil=True)

@@ -19,7 +19,7 @@ from mvsim_core.specs.controller import (
     DrivetrainRawSpec,
     RawSpec,
 )
-from mvsim_core.specs.converters import DEGREES, POINT2, Color, Point2
+from mvsim_core.specs.converters import DEGREES, NUMBER, POINT2, Color, Point2
 from mvsim_core.specs.params import (
     NOT_NEGATIVE,
     POLYGON,
@@ -61,6 +61,8 @@ _CAR: Polygon = (
     (1.8, -0.8),
     (1.5, -0.9),
 )
+_GEAR = one_of("", "open", "torsen")
+_NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
 _AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
 
 
@@ -77,6 +79,14 @@ class ChassisSpec(Spec):
     color: Color = param(Color(1.0, 0.0, 0.0), attribute=True)
     linear_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True)
     angular_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True)
+    com_z: float | None = param(
+        None,
+        conv=NUMBER,
+        unit="m",
+        check=_NONE_OR_NOT_NEGATIVE,
+        attribute=True,
+        help="height of the centre of mass, for weight_transfer; absent: half of zmin + zmax",
+    )
     shape: Polygon | None = param(
         _HEXAGON,
         conv=POINT2,
@@ -113,6 +123,9 @@ class DynamicsSpec(Spec):
     chassis: ChassisSpec = section(ChassisSpec(), "chassis", ChassisSpec)
     wheels: tuple[WheelSpec, ...] = section((), "", WheelSpec, named=True)
     controller: ControllerSpec = RawSpec()
+    weight_transfer: bool = param(
+        False, help="wheel loads follow the centre of mass, accelerations and slopes"
+    )
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the wheels as a whole."""
@@ -186,6 +199,14 @@ class AckermannSpec(DynamicsSpec):
         unit="rad",
         check=above(0.0, math.radians(89.0), "(0, 89]"),
     )
+    max_steer_rate: float | None = param(
+        None,
+        xml="max_steer_rate_deg",
+        conv=DEGREES,
+        unit="rad/s",
+        check=Check("must be > 0", lambda v: v is None or v > 0),
+        help="how fast the wheels turn; absent: at once",
+    )
     drive: str = param("rear", check=one_of("rear", "front", "all"), help="driven wheels")
 
     def faults(self) -> Iterator[str]:
@@ -213,6 +234,9 @@ class DifferentialGearsSpec(Spec):
     """
 
     type: str = param("torsen_4wd", attribute=True, check=one_of(*DRIVETRAINS))
+    center: str = param("", check=_GEAR, help="overrides type between the axles")
+    front: str = param("", check=_GEAR, help="overrides type at the front axle")
+    rear: str = param("", check=_GEAR, help="overrides type at the rear axle")
     front_rear_split: float = param(0.5, check=in_range(0.0, 1.0))
     front_left_right_split: float = param(0.5, check=in_range(0.0, 1.0))
     rear_left_right_split: float = param(0.5, check=in_range(0.0, 1.0))

@@ -1,0 +1,349 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Friction models, drivetrains, controllers and wheel loads against their documented formulas."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from mvsim_core import load_world
+from mvsim_core.controllers.pid import filter_set_point, pid_output
+from mvsim_core.dynamics.drivetrain import split_torque
+from mvsim_core.friction.default import ground_drag
+from mvsim_core.friction.ellipse import PARAMS, capacities, slip_angle, slip_ratio
+from mvsim_core.state import PID, Rows
+from tests.physics.worlds import car, cart, world
+
+G = 9.81
+MASS, RADIUS, SPIN = 23.0, 0.2, 0.5 * 4 * 0.2**2
+EFFECTIVE = MASS + 2 * SPIN / RADIUS**2
+
+
+def ward(r1: float, r2: float, a: float, c_rr: float = 0.0) -> str:
+    """Return a Ward-Iagnemma friction without bearing damping."""
+    return f"""<friction class="wardiagnemma"><mu>0.8</mu><C_damping>0</C_damping>
+      <C_rr>{c_rr}</C_rr><A_roll>{a}</A_roll><R1>{r1}</R1><R2>{r2}</R2></friction>"""
+
+
+def ellipse(**extra: float) -> str:
+    """Return an ellipse friction without bearing damping."""
+    more = "".join(f"<{k}>{v}</{k}>" for k, v in extra.items())
+    return f'<friction class="ellipse"><C_damping>0</C_damping>{more}</friction>'
+
+
+@pytest.mark.parametrize(
+    ("r1", "r2", "a"),
+    [(0.0075, 0.02, 50.0), (0.03, 0.0, 50.0), (0.0, 0.05, 50.0), (0.02, 0.1, 5.0)],
+)
+def test_ward_iagnemma_coast_down(r1: float, r2: float, a: float) -> None:
+    """The speed follows the integrated drag: m_eff dv/dt = -m g [R1 (1 - e^(-A v)) + R2 v]."""
+    v0, seconds = 2.0, 3.0
+    w = load_world(text=world(cart(vel=f"{v0} 0 0", ground=ward(r1, r2, a)), dt=0.002))
+    w.run(seconds)
+    v, dt = v0, 1e-4
+    for _ in range(round(seconds / dt)):  # midpoint rule
+
+        def rate(u: float) -> float:
+            return -MASS * G / EFFECTIVE * (r1 * (1 - math.exp(-a * abs(u))) + r2 * abs(u))
+
+        v += dt * rate(v + 0.5 * dt * rate(v))
+    assert w.vehicles["r1"].twist.vx == pytest.approx(v, rel=5e-3)
+
+
+def test_ward_iagnemma_brings_to_rest_and_not_back() -> None:
+    """The drag stops a vehicle; it never pushes it."""
+    w = load_world(text=world(cart(vel="0.3 0 0", ground=ward(0.05, 0.1, 50))))
+    robot = w.vehicles["r1"]
+    for _ in range(1000):
+        w.step()
+        assert robot.twist.vx > -1e-9
+    assert robot.twist.vx < 1e-3
+
+
+def test_ground_drag_is_the_formula() -> None:
+    """F_rr = -sign(v) N [R1 (1 - exp(-A |v|)) + R2 |v|], odd in v."""
+    for v in np.linspace(-3, 3, 31):
+        want = -np.sign(v) * 100 * (0.0075 * (1 - math.exp(-50 * abs(v))) + 0.02 * abs(v))
+        assert ground_drag(v, 100.0, 0.0075, 0.02, 50.0) == pytest.approx(want, abs=1e-12)
+
+
+def params(**values: float) -> Rows:
+    """Return one row of the ellipse's parameters with the documented defaults."""
+    row = np.zeros(1, PARAMS)
+    defaults = {
+        "c_alpha": 8.5,
+        "c_s": 7.5,
+        "alpha_sat": 0.1,
+        "s_sat": 0.1,
+        "c_alpha_s": 0.5,
+        "c_s_alpha": 0.5,
+    }
+    for name, value in {**defaults, **values}.items():
+        row[name] = value
+    return row[0]
+
+
+def test_ellipse_capacities_on_a_grid() -> None:
+    """Both curves are the documented ones, for absolute slips."""
+    p = params(c_alpha_s=0.3, c_s_alpha=0.7)
+    for alpha in np.linspace(-0.3, 0.3, 25):
+        for s in np.linspace(-1, 1, 21):
+            a, r = min(abs(alpha), 0.1), min(abs(s), 0.1)
+            along = 50 * 7.5 * r * math.sqrt(1 - 0.7 * (a / 0.1) ** 2)
+            across = 50 * 8.5 * a * math.sqrt(1 - 0.3 * (r / 0.1) ** 2)
+            got = capacities(p, 50.0, float(alpha), float(s))
+            assert got == pytest.approx((along, across), abs=1e-9)
+            assert got == capacities(p, 50.0, -float(alpha), -float(s))
+
+
+def test_ellipse_with_full_coupling_has_no_capacity_left_and_no_nan() -> None:
+    """Coefficients of 1 and more leave nothing of the other force, but a number."""
+    assert capacities(params(c_s_alpha=1.5), 50.0, 0.2, 0.05)[0] == 0.0
+
+
+def test_slips() -> None:
+    """Slip angle at most 90°, alike forward and backward; slip ratio within ±1."""
+    assert slip_angle(1.0, 0.1) == pytest.approx(math.atan(0.1))
+    assert slip_angle(-1.0, 0.1) == pytest.approx(math.atan(0.1))
+    assert slip_angle(0.0, -1.0) == pytest.approx(-math.pi / 2)
+    assert slip_ratio(1.0, 2.0) == pytest.approx(0.5)
+    assert slip_ratio(2.0, 1.0) == -1.0
+    assert slip_ratio(1.0, 0.0) == -1.0
+    assert slip_ratio(0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_ellipse_brakes_brake(sign: int) -> None:
+    """Released at 2 m/s without torque it does not get faster; with brake torque it stops."""
+    w = load_world(text=world(cart(vel=f"{2 * sign} 0 0", ground=ellipse(C_rr=0.01))))
+    robot = w.vehicles["r1"]
+    w.run(3.0)
+    assert 0.0 < sign * robot.twist.vx < 2.0
+    last = sign * robot.twist.vx
+    while sign * robot.twist.vx > 0.05:
+        robot.set_wheel_torques([-3.0 * sign, -3.0 * sign])
+        w.step()
+        assert sign * robot.twist.vx <= last + 1e-9
+        last = sign * robot.twist.vx
+
+
+def test_ellipse_sideways_slide_is_symmetric() -> None:
+    """Left and right slides are mirror images and stay slides."""
+    paths = []
+    for sign in (1, -1):
+        w = load_world(text=world(cart(vel=f"0 {sign} 0", ground=ellipse())))
+        w.run(2.0)
+        p = w.vehicles["r1"].pose
+        paths.append((p.x, sign * p.y, sign * p.yaw))
+    assert paths[0] == pytest.approx(paths[1], abs=1e-9)
+    assert 0.01 < paths[0][1] < 0.2
+
+
+@pytest.mark.parametrize("drive", [0.4, -0.4])
+def test_ellipse_follows_a_twist(drive: float) -> None:
+    """With a PID the ellipse drives as commanded, forward and backward."""
+    pid_xml = '<controller class="twist_pid"><KP>8</KP><KI>9</KI><max_torque>12</max_torque></controller>'
+    w = load_world(text=world(cart(controller=pid_xml, ground=ellipse(C_rr=0.01))))
+    w.vehicles["r1"].set_twist(drive, 0.0, 0.3)
+    w.run(6.0)
+    assert w.vehicles["r1"].twist.vx == pytest.approx(drive, rel=0.02)
+    assert w.vehicles["r1"].twist.wz == pytest.approx(0.3, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("w1", "w2", "bias", "split", "want"),
+    [
+        (10.0, 10.0, 1.5, 0.5, 0.5),
+        (10.0, 7.0, 1.5, 0.5, 0.5),  # 10 < 1.5 · 7: not locked
+        (10.0, 5.0, 1.5, 0.5, 0.375),  # t = (10 - 7.5)/10 = 1/4
+        (5.0, 10.0, 1.5, 0.5, 0.625),
+        (10.0, 0.0, 1.5, 0.5, 0.0),  # all to the wheel that stands
+        (0.0, 10.0, 2.0, 0.5, 1.0),
+        (-10.0, 5.0, 1.5, 0.5, 0.375),
+        (10.0, 5.0, 1.5, 0.6, 0.6 * 0.75 / (0.6 * 0.75 + 0.4 * 1.25)),
+        (10.0, 5.0, 1.0, 0.5, 0.25),
+        (10.0, 2.0, 3.0, 0.5, 0.3),
+    ],
+)
+def test_torsen_by_hand(w1: float, w2: float, bias: float, split: float, want: float) -> None:
+    """Ten pairs of shaft speeds worked out by hand."""
+    assert split_torque(w1, w2, bias, split) == pytest.approx(want)
+
+
+def test_torsen_is_continuous_at_rest() -> None:
+    """Near zero speed the share goes to the plain split."""
+    for tiny in (1e-3, 1e-5, 1e-9):
+        assert abs(split_torque(tiny, 0.0, 1.5, 0.5) - 0.5) < 51 * tiny
+
+
+def drivetrain(gears: str, torque: float = 40.0) -> str:
+    """Return a car with an engine that gives a constant torque."""
+    return car(
+        controller=f'<controller class="raw"><torque>{-torque}</torque></controller>{gears}'
+    ).replace('class="ackermann"><drive>rear</drive>', 'class="ackermann_drivetrain">')
+
+
+@pytest.mark.parametrize("kind", ["open_front", "open_rear", "open_4wd", "torsen_4wd"])
+def test_shares_sum_to_the_engine_torque(kind: str) -> None:
+    """What the engine gives arrives at the wheels, split as the file says."""
+    gears = f"""<drivetrain type="{kind}"><front_rear_split>0.3</front_rear_split>
+      <front_left_right_split>0.4</front_left_right_split>
+      <rear_left_right_split>0.7</rear_left_right_split></drivetrain>"""
+    w = load_world(text=world(drivetrain(gears)))
+    w.step()
+    rl, rr, fl, fr = (wheel.torque for wheel in w.vehicles["r1"].wheels)
+    front = {"open_front": 1.0, "open_rear": 0.0}.get(kind, 0.3)
+    assert rl + rr + fl + fr == pytest.approx(40.0)
+    want = ((1 - front) * 0.7, (1 - front) * 0.3, front * 0.4, front * 0.6)
+    assert (rl, rr, fl, fr) == pytest.approx(tuple(40.0 * share for share in want))
+
+
+def test_each_differential_may_be_of_its_own_kind() -> None:
+    """An open centre with torsens at the axles, as the documentation has it."""
+    gears = '<drivetrain type="torsen_4wd" center="open" front="open"/>'
+    w = load_world(text=world(drivetrain(gears)))
+    row = w.state_arrays.vehicles[0]
+    assert row["bias_centre"] == 0.0
+    assert row["bias_front"] == 0.0
+    assert row["bias_rear"] == 1.5
+
+
+def pid(**values: float) -> Rows:
+    """Return a PID row without limits."""
+    row = np.zeros(1, PID)
+    row["i_max"] = row["max_torque"] = math.inf
+    for name, value in values.items():
+        row[name] = value
+    return row[0]
+
+
+def test_integral_term_is_limited_by_i_max() -> None:
+    """The integral's torque never exceeds I_MAX, and comes back at once."""
+    p = pid(ki=10.0, i_max=3.0)
+    outputs = [pid_output(p, 1.0, 0.0, 0.01) for _ in range(100)]
+    assert max(outputs) == pytest.approx(3.0)
+    assert pid_output(p, -1.0, 0.0, 0.01) < 3.0
+
+
+@pytest.mark.parametrize("n", [0.0, 50.0])
+def test_derivative_of_a_ramp_is_its_slope(n: float) -> None:
+    """KD acts on the rate of the error, with and without filter."""
+    p, out = pid(kd=2.0, n=n), 0.0
+    for k in range(400):
+        out = pid_output(p, 0.5 * k * 0.01, 0.0, 0.01)
+    assert out == pytest.approx(2.0 * 0.5, rel=1e-3)
+
+
+def test_anti_windup_leaves_saturation_at_once() -> None:
+    """After a long saturation the torque turns sooner with anti-windup."""
+    steps = []
+    for flag in (0, 1):
+        p = pid(kp=1.0, ki=10.0, max_torque=5.0, antiwindup=flag)
+        for _ in range(500):
+            pid_output(p, 10.0, 0.0, 0.01)
+        count = 0
+        while pid_output(p, -1.0, 0.0, 0.01) > 0.0:
+            count += 1
+        steps.append(count)
+    assert steps[1] < 0.2 * steps[0]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_set_point_filter_answers_a_step_exponentially(order: int) -> None:
+    """First order 1 - e^(-t/τ), second order its cascade."""
+    p, tau, dt = pid(filter_tau=0.2, filter_order=order), 0.2, 1e-4
+    value = 0.0
+    for _ in range(3000):
+        value = filter_set_point(p, 1.0, dt)
+    x = 0.3 / tau
+    want = 1 - math.exp(-x) * (1 if order == 1 else 1 + x)
+    assert value == pytest.approx(want, abs=1e-3)
+
+
+def loaded(extra: str, com_z: float = 0.6) -> str:
+    """Return a car whose wheel loads follow its accelerations."""
+    return (
+        car(controller=f'<controller class="raw">{extra}</controller>')
+        .replace(
+            "<drive>rear</drive>", "<drive>rear</drive><weight_transfer>true</weight_transfer>"
+        )
+        .replace('zmin="0.15"', f'com_z="{com_z}" zmin="0.15"')
+    )
+
+
+def test_braking_and_accelerating_shift_the_load() -> None:
+    """The axle load changes by m a h / L, the sum stays the weight."""
+    w = load_world(text=world(loaded("<fl_torque>-200</fl_torque><fr_torque>-200</fr_torque>")))
+    robot = w.vehicles["r1"]
+    loads = []
+    w.run(1.0)
+    ax, _, _ = robot.acceleration
+    loads = [wheel.load for wheel in robot.wheels]
+    assert sum(loads) == pytest.approx(800 * G, rel=1e-6)
+    at_rest = load_world(text=world(loaded("")))
+    at_rest.run(1.0)
+    rest = [wheel.load for wheel in at_rest.vehicles["r1"].wheels]
+    shifted = (loads[0] + loads[1]) - (rest[0] + rest[1])
+    assert shifted == pytest.approx(824 * ax * 0.6 / 1.3, rel=0.02)
+
+
+def test_static_loads_balance_the_centre_of_mass() -> None:
+    """At rest the moments of the axle loads about the chassis' centre of mass cancel."""
+    w = load_world(text=world(loaded("")))
+    w.run(1.0)
+    wheels = w.vehicles["r1"].wheels
+    moment = sum(wheel.load * wheel.position[0] for wheel in wheels)
+    centre = float(w.state_arrays.vehicles["chassis_x"][0])
+    assert moment == pytest.approx(800 * G * centre, rel=1e-6)
+
+
+def test_steering_rate_is_limited() -> None:
+    """10°/s: after one second the virtual wheel stands at 10°."""
+    raw = '<controller class="front_steer_pid"><KP>10</KP></controller>'
+    rate = "<max_steer_rate_deg>10</max_steer_rate_deg>"
+    slow = car(controller=raw).replace("<drive>rear</drive>", "<drive>rear</drive>" + rate)
+    w = load_world(text=world(slow))
+    w.vehicles["r1"].set_ackermann(0.0, math.radians(25))
+    w.run(1.0)
+    assert math.degrees(w.vehicles["r1"].steering) == pytest.approx(10.0, abs=0.06)
+    w.run(3.0)
+    assert math.degrees(w.vehicles["r1"].steering) == pytest.approx(25.0)
+
+
+def test_error_falls_with_the_step() -> None:
+    """First order: halving dt halves the error against a fine solution."""
+    pid_xml = '<controller class="twist_pid"><KP>8</KP><KI>3</KI><max_torque>12</max_torque></controller>'
+
+    def end(dt: float) -> complex:
+        w = load_world(text=world(cart(controller=pid_xml), dt=dt))
+        w.vehicles["r1"].set_twist(0.8, 0.0, 0.5)
+        w.run(2.0)
+        p = w.vehicles["r1"].pose
+        return complex(p.x, p.y)
+
+    exact = end(0.000125)
+    errors = [abs(end(dt) - exact) for dt in (0.008, 0.004, 0.002)]
+    orders = [math.log2(a / b) for a, b in pairwise(errors)]
+    assert all(0.8 < order < 1.6 for order in orders), orders
+
+
+def test_friction_regions_are_felt() -> None:
+    """Ice under one half of the way, sand under the other; any height of the region."""
+    ice = """<element class="property_region"><property_name>friction_mu</property_name>
+      <value_double>0.1</value_double><x_min>-50</x_min><x_max>50</x_max><y_min>-50</y_min>
+      <y_max>50</y_max></element>"""
+    w = load_world(text=world(ice, cart(vel="0 2 0")))
+    w.run(3.0)
+    assert w.vehicles["r1"].pose.y == pytest.approx(2.0**2 / (2 * 0.1 * G), rel=0.02)
+    sand = ice.replace("friction_mu", "friction_C_rr").replace("0.1", "0.05")
+    w = load_world(text=world(sand, cart(vel="1 0 0")))
+    w.run(1.0)
+    assert w.vehicles["r1"].twist.vx == pytest.approx(1 - 0.05 * MASS * G / EFFECTIVE, rel=0.01)
+    above = ice.replace("<y_min>", "<z_min>1</z_min><z_max>2</z_max><y_min>")
+    w = load_world(text=world(above, cart(vel="0 1 0")))
+    w.run(1.0)
+    assert w.vehicles["r1"].pose.y == pytest.approx(1 / (2 * 0.7 * G), rel=0.05)
