@@ -9,13 +9,11 @@ import math
 import pytest
 
 from mvsim_core import load_world
-from tests.physics.worlds import block, car, cart, friction, world
+from tests.physics.worlds import block, car, cart, friction, twist_pid, world
 
 G = 9.81
 #: cart: total mass, wheel radius and inertia
-STRONG = (
-    '<controller class="twist_pid"><KP>20</KP><KI>60</KI><max_torque>50</max_torque></controller>'
-)
+STRONG = twist_pid(20, 60, 50)
 STEERING = (
     '<controller class="twist_front_steer_pid"><KP>800</KP><KI>900</KI>'
     "<max_torque>900</max_torque></controller>"

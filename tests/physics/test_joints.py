@@ -10,7 +10,7 @@ import pytest
 
 from mvsim_core import World, WorldFileError, load_world
 from mvsim_core.vehicle import Handle
-from tests.physics.worlds import block, cart, friction, world
+from tests.physics.worlds import block, cart, friction, twist_pid, world
 
 
 def joint(kind: str, a: str, b: str, anchors: tuple[str, str], more: str = "") -> str:
@@ -122,10 +122,7 @@ def test_prismatic_joint_slides_along_its_axis_only() -> None:
 
 def test_trailer_follows() -> None:
     """A cart pulls another by a pivot: driving straight they end in line."""
-    pid = (
-        '<controller class="twist_pid"><KP>60</KP><KI>30</KI>'
-        "<max_torque>80</max_torque></controller>"
-    )
+    pid = twist_pid(60, 30, 80)
     w = load_world(
         text=world(
             cart("tractor", "0 0 0", controller=pid, ground=friction(mu=0.9)),

@@ -16,7 +16,7 @@ from mvsim_core.dynamics.drivetrain import split_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities, slip_angle, slip_ratio
 from mvsim_core.state import PID, Rows
-from tests.physics.worlds import car, cart, world
+from tests.physics.worlds import car, cart, twist_pid, world
 
 G = 9.81
 MASS, RADIUS, SPIN = 23.0, 0.2, 0.5 * 4 * 0.2**2
@@ -146,7 +146,7 @@ def test_ellipse_sideways_slide_is_symmetric() -> None:
 @pytest.mark.parametrize("drive", [0.4, -0.4])
 def test_ellipse_follows_a_twist(drive: float) -> None:
     """With a PID the ellipse drives as commanded, forward and backward."""
-    pid_xml = '<controller class="twist_pid"><KP>8</KP><KI>9</KI><max_torque>12</max_torque></controller>'
+    pid_xml = twist_pid(8, 9, 12)
     w = load_world(text=world(cart(controller=pid_xml, ground=ellipse(C_rr=0.01))))
     w.vehicles["r1"].set_twist(drive, 0.0, 0.3)
     w.run(6.0)
@@ -316,7 +316,7 @@ def test_steering_rate_is_limited() -> None:
 
 def test_error_falls_with_the_step() -> None:
     """First order: halving dt halves the error against a fine solution."""
-    pid_xml = '<controller class="twist_pid"><KP>8</KP><KI>3</KI><max_torque>12</max_torque></controller>'
+    pid_xml = twist_pid(8, 3, 12)
 
     def end(dt: float) -> complex:
         w = load_world(text=world(cart(controller=pid_xml), dt=dt))

@@ -9,7 +9,7 @@ import math
 import pytest
 
 from mvsim_core import World, load_world
-from tests.physics.worlds import cart, friction, world
+from tests.physics.worlds import cart, friction, twist_pid, world
 
 G = 9.81
 MASS, RADIUS, SPIN = 23.0, 0.2, 0.5 * 4 * 0.2**2
@@ -131,10 +131,7 @@ def test_coasting_uphill_slows_down_and_then_holds() -> None:
 
 def test_climbing_costs_the_torque_of_the_weight() -> None:
     """At constant speed the motors carry m g sin θ r."""
-    pid = (
-        '<controller class="twist_pid"><KP>40</KP><KI>80</KI>'
-        "<max_torque>60</max_torque></controller>"
-    )
+    pid = twist_pid(40, 80, 60)
     for sign in (1.0, -1.0):
         w = on_slope(10, controller=pid, ground=friction(mu=0.9))
         robot = w.vehicles["r1"]

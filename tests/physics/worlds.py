@@ -14,6 +14,12 @@ def friction(mu: float = 0.7, c: float = 0.0, rr: float = 0.0) -> str:
     return FRICTION.format(mu=mu, c=c, rr=rr)
 
 
+def twist_pid(kp: float = 8, ki: float = 4, most: float = 12, more: str = "") -> str:
+    """Return a twist_pid controller with a torque limit `most` [N m]."""
+    gains = f"<KP>{kp}</KP><KI>{ki}</KI><max_torque>{most}</max_torque>"
+    return f'<controller class="twist_pid">{gains}{more}</controller>'
+
+
 def cart(
     name: str = "r1",
     pose: str = "0 0 0",
