@@ -7,7 +7,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
@@ -37,30 +40,49 @@ def step_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
     return {"best": best * 1e6, "mean": sum(phases.values()), **phases}
 
 
-def physics() -> Iterator[tuple[str, dict[str, float]]]:
-    """Time worlds without sensors."""
+def crowd_cost(count: int) -> dict[str, float]:
+    """Time a crowd of robots on an empty plane."""
+    return step_cost(load_world(text=robots(count)))
+
+
+def without_sensors(path: Path) -> dict[str, float]:
+    """Time a world file without its sensors."""
+    world = load_world(path)
+    world.remove_sensors()
+    return step_cost(world)
+
+
+def reading(case: Callable[[], float]) -> dict[str, float]:
+    """Run a case that returns seconds a call."""
+    return {"best": case() * 1e6}
+
+
+def cases() -> Iterator[tuple[str, Callable[[], dict[str, float]]]]:
+    """List all cases; nothing is run or loaded before it is called."""
     for count in (1, 10, 100, 1000):
-        yield f"small_robot_{count}", step_cost(load_world(text=robots(count)))
+        yield f"step.small_robot_{count}", partial(crowd_cost, count)
     demo = SHARED / "mvsim_worlds" / "mvsim_tutorial" / "demo_many_robots.world.xml"
     if demo.exists():
-        world = load_world(demo)
-        yield "demo_many_robots", step_cost(world)
-        world = load_world(demo)
-        world.remove_sensors()
-        yield "demo_many_robots_no_sensors", step_cost(world)
+        yield "step.demo_many_robots", lambda: step_cost(load_world(demo))
+        yield "step.demo_many_robots_no_sensors", lambda: without_sensors(demo)
+    for module in ("benchmarks.sensors", "benchmarks.sensors3d"):
+        if find_spec(module) is None:
+            continue
+        for name, case in import_module(module).CASES.items():
+            yield f"sensors.{name}", partial(reading, case)
 
 
 def main() -> int:
-    """Print or dump all cases whose name contains the filter."""
+    """Print or dump all cases whose name contains one of the filters."""
     words = [a for a in sys.argv[1:] if not a.startswith("-")]
     results = {}
-    for name, costs in physics():
+    for name, run in cases():
         if words and not any(word in name for word in words):
             continue
-        results[name] = costs
+        results[name] = run()
         if "--json" not in sys.argv:
-            phases = " ".join(f"{k} {v:.1f}" for k, v in costs.items())
-            sys.stdout.write(f"{name}: {phases} [µs a step]\n")
+            phases = " ".join(f"{k} {v:.1f}" for k, v in results[name].items())
+            sys.stdout.write(f"{name}: {phases} [µs]\n")
             sys.stdout.flush()
     if "--json" in sys.argv:
         sys.stdout.write(json.dumps(results, indent=1) + "\n")

@@ -278,6 +278,7 @@ class World:
         self.fresh = []
         self._profile.clear()
         self._assemble()
+        self._schedule.warm(self.state_arrays.bodies)  # so that no first reading stalls a step
 
     def _assemble(self) -> None:
         """Lay the arrays and systems out for what there is now."""

@@ -49,5 +49,8 @@ class SensorMaker:
                 self._warn(spec.where, "sensor", text)
                 continue
             context = SensorContext(scene=scene, dt=self._dt, seed=self._seed, parent=parent)
-            made.append(SENSORS.get(spec.kind)(spec, context))
+            sensor = SENSORS.get(spec.kind)(spec, context)
+            for doubt in sensor.doubts():
+                self._warn(spec.where, "sensor", doubt)
+            made.append(sensor)
         return made
