@@ -70,6 +70,7 @@ def main(kind: str) -> None:
         say("mvsim_core, mvsim_ros2")
         pip("install", "--no-deps", "--no-build-isolation", *(f"-e./{p}" for p in PACKAGES))
         link_shares()
+        compile_kernels()
         stamp.set(kind, want)
 
 
@@ -211,6 +212,18 @@ def link_shares() -> None:
         link(marker, ROOT / package / "resource" / package)
     for name in ("mvsim_node", "mvsim_demo"):
         link(VENV / "lib" / "mvsim_ros2" / name, VENV / "bin" / name)
+
+
+def compile_kernels() -> None:
+    """Runs each world for a moment, so that the first demo need not wait for the compiler.
+
+    Only a matter of speed: a world that does not run is told about by the tests and by the demo.
+    """
+    say("kernels")
+    worlds = sorted(str(path) for path in (ROOT / "worlds").glob("*.world.xml"))
+    code = "import sys, mvsim_core as m; [m.load_world(w).run(0.3) for w in sys.argv[1:]]"
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([str(PYTHON), "-c", code, *worlds], env=clean(), check=False, **silent)
 
 
 def link(path: Path, target: Path) -> None:

@@ -16,7 +16,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mvsim_core.kernel_cache import choose_kernel_cache
+
 __version__ = "0.1.0"
+
+choose_kernel_cache()
 
 if TYPE_CHECKING:
     from mvsim_core.build.load import load_world, world_of

@@ -3,12 +3,15 @@
 """The three packages as colcon, rosdep and pip see them."""
 
 import configparser
+import importlib
 import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 from lxml import etree
+
+import mvsim_core
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("mvsim_core", "mvsim_ros2", "mvsim_msgs")
@@ -55,6 +58,7 @@ def test_manifest_is_valid(path: Path) -> None:
 def test_versions_agree() -> None:
     versions = {_manifest(ROOT / p / "package.xml").findtext("version") for p in PACKAGES}
     versions |= {_setup(p)["metadata"]["version"] for p in PYTHON_PACKAGES}
+    versions.add(mvsim_core.__version__)
     assert len(versions) == 1
     (version,) = versions
     assert f"mvsim_core=={version}" in _lines(_setup("mvsim_ros2")["options"]["install_requires"])
