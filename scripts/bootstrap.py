@@ -29,7 +29,7 @@ REQUIREMENTS = {
     "dev": ["requirements/run.txt", "requirements/dev.txt"],
 }
 PACKAGES = ["mvsim_core", "mvsim_ros2"]
-INTERFACES = ["pypi", "mvsim_msgs"]
+INTERFACES = ["pypi/src", "pypi/rosidl_wheel", "mvsim_msgs"]
 TAG = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
 """What compiled modules depend on, such as `cpython-311-linux-x86_64`."""
 ALIEN = {
@@ -222,8 +222,7 @@ def compile_kernels() -> None:
     say("kernels")
     worlds = sorted(str(path) for path in (ROOT / "worlds").glob("*.world.xml"))
     code = "import sys, mvsim_core as m; [m.load_world(w).run(0.3) for w in sys.argv[1:]]"
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([str(PYTHON), "-c", code, *worlds], env=clean(), check=False, **silent)
+    subprocess.run([str(PYTHON), "-c", code, *worlds], env=clean(), capture_output=True)
 
 
 def link(path: Path, target: Path) -> None:
