@@ -199,7 +199,7 @@ class Reader:
     def _variable(self, node: Node, place: _Place) -> Iterator[Element]:
         self._only(node, place, "name", "value")
         values = self._values(node, place, "name", "value")
-        if values is not None:
+        if values is not None and values[0] not in self.substitution.variables.fixed:
             self.substitution.variables.define(*values)
         return iter(())
 

@@ -46,7 +46,8 @@ class Variables:
     """The global table of variables, with its history."""
 
     def __init__(self, initial: Mapping[str, str]) -> None:
-        """Begin with the given variables."""
+        """Begin with the caller's variables, which `<variable>` does not change."""
+        self.fixed = frozenset(initial)
         self.version = 0
         self._history: dict[str, tuple[list[int], list[str]]] = {}
         self._by_lower: dict[str, str] = {}

@@ -40,6 +40,12 @@ def test_variables_of_the_caller() -> None:
     assert xs(at("${N}") + at("$f{N/2}"), variables={"N": 25}) == [25, 12.5]
 
 
+def test_variables_of_the_caller_win_over_those_of_the_file() -> None:
+    body = '<variable name="N" value="1"/><variable name="M" value="$f{N+1}"/>' + at("${M}")
+    assert xs(body) == [2]
+    assert xs(body, variables={"N": "7"}) == [8]
+
+
 def test_defaults_work_everywhere() -> None:
     assert xs(at("${N|3}") + at("${N|${M|4}}") + at("$f{1/${N|8}}")) == [3, 4, 0.125]
 

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""`mvsim run`: simulate a world without ROS and watch it in the terminal."""
+
+from __future__ import annotations
+
+import time as wall
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mvsim_core.cli.options import Seed, Var, World, variables
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from mvsim_core.world import World as RunningWorld
+
+REFRESH = 0.1  # s of wall time between two pictures of the status
+SHOWN = 12  # vehicles in the status
+
+ALL = "all"  # as the name of a vehicle: every one of them
+
+
+def run(  # noqa: PLR0913 (one argument for each option)
+    world: World,
+    time: Annotated[
+        float | None,
+        typer.Option(help="Simulated seconds; without it, until Ctrl-C.", min=0.0),
+    ] = None,
+    realtime_factor: Annotated[
+        str, typer.Option(metavar="F|max", help="Simulated seconds a second, or max.")
+    ] = "1",
+    twist: Annotated[
+        tuple[str, float, float] | None,
+        typer.Option(metavar="NAME VX WZ", help="Command a vehicle, or all of them [m/s, rad/s]."),
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a CSV file for each vehicle.")
+    ] = None,
+    seed: Seed = 0,
+    var: Var = None,
+) -> None:
+    """Simulate a world without ROS and watch it in the terminal."""
+    from mvsim_core import load_world
+    from mvsim_core.cli.report import print_problems
+
+    factor = _factor(realtime_factor)
+    running = load_world(world, variables=variables(var), seed=seed)
+    print_problems(running.warnings)
+    _command(running, twist)
+    observers: list[Callable[[], None]] = []
+    if log is not None:
+        from mvsim_core.cli.recording import Recording
+
+        recording = Recording(running, log)
+        observers.append(recording.write)
+        try:
+            _simulate(running, time, factor, observers)
+        finally:
+            recording.close()
+    else:
+        _simulate(running, time, factor, observers)
+
+
+def _factor(text: str) -> float | None:
+    """Return the wanted real-time factor, None for as fast as possible."""
+    if text == "max":
+        return None
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 0.0 < factor < 1e6:
+        raise typer.BadParameter(f"the real-time factor must be a number > 0 or max, got {text!r}")
+    return factor
+
+
+def _command(running: RunningWorld, twist: tuple[str, float, float] | None) -> None:
+    from mvsim_core.errors import UnknownName
+
+    if twist is None:
+        return
+    name, vx, wz = twist
+    names = [name]
+    if name == ALL and name not in running.vehicles:
+        names = list(running.vehicles)
+    for each in names:
+        try:
+            vehicle = running.vehicles[each]
+        except UnknownName as error:
+            raise typer.BadParameter(str(error)) from None
+        vehicle.set_twist(vx=vx, vy=0.0, wz=wz)
+
+
+class _Status:
+    """What has been simulated, in which wall time."""
+
+    def __init__(self, running: RunningWorld) -> None:
+        self.running = running
+        self.start = wall.perf_counter()
+        self.spent = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Wall seconds since the start."""
+        return wall.perf_counter() - self.start
+
+    def table(self) -> Table:
+        """Return the status as it is shown while the simulation runs."""
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 2))
+        ratio = self.running.time / max(self.elapsed, 1e-9)
+        table.add_row("time", f"{self.running.time:.2f} s", f"{ratio:.2f} x real time")
+        for line in vehicle_lines(self.running):
+            table.add_row(*line)
+        return table
+
+    def summary(self) -> str:
+        """Return what has been done, for the end."""
+        world = self.running
+        elapsed = max(self.elapsed, 1e-9)
+        cost = self.spent / max(world.ticks, 1) * 1e6
+        return (
+            f"simulated {world.time:.2f} s in {elapsed:.2f} s"
+            f" ({world.time / elapsed:.1f} x real time), {world.ticks} steps of"
+            f" {world.dt * 1e3:g} ms, {cost:.0f} us a step"
+        )
+
+
+def vehicle_lines(running: RunningWorld) -> list[tuple[str, str, str]]:
+    """Return name, pose and speed of the vehicles, of the first `SHOWN` at most."""
+    lines = []
+    for vehicle in list(running.vehicles.values())[:SHOWN]:
+        pose, twist = vehicle.pose, vehicle.twist
+        where = f"x {pose.x:8.3f}  y {pose.y:8.3f}  yaw {pose.yaw:7.3f}"
+        speed = f"{twist.vx:6.3f} m/s  {twist.wz:6.3f} rad/s"
+        hit = "  in collision" if vehicle.in_collision else ""
+        lines.append((vehicle.name, where, speed + hit))
+    more = len(running.vehicles) - SHOWN
+    if more > 0:
+        lines.append((f"and {more} more", "", ""))
+    return lines
+
+
+def _simulate(
+    running: RunningWorld,
+    seconds: float | None,
+    factor: float | None,
+    observers: list[Callable[[], None]],
+) -> None:
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(highlight=False)
+    status = _Status(running)
+    ticks = None if seconds is None else round(seconds / running.dt)
+    # Without a terminal there is no live picture, only the summary.
+    live = Live(console=console, auto_refresh=False, transient=True)
+    try:
+        if console.is_terminal:
+            live.start()
+        while ticks is None or running.ticks < ticks:
+            _until_refresh(running, ticks, factor, status, observers)
+            if live.is_started:
+                live.update(status.table(), refresh=True)
+    except KeyboardInterrupt:
+        pass  # the way to end a run without --time
+    finally:
+        live.stop()
+    console.print(status.summary())
+    for line in vehicle_lines(running):
+        console.print("  ".join(line).rstrip(), markup=False)
+
+
+def _until_refresh(
+    running: RunningWorld,
+    ticks: int | None,
+    factor: float | None,
+    status: _Status,
+    observers: list[Callable[[], None]],
+) -> None:
+    """Step until it is time for the next picture, in pace with the wall clock."""
+    picture = status.elapsed + REFRESH
+    while (ticks is None or running.ticks < ticks) and status.elapsed < picture:
+        if factor is not None:
+            ahead = running.time / factor - status.elapsed
+            if ahead > 0.0:
+                wall.sleep(min(ahead, REFRESH))
+                continue
+        begin = wall.perf_counter()
+        running.step()
+        status.spent += wall.perf_counter() - begin
+        for observe in observers:
+            observe()

@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line, as a user calls it."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mvsim_core.cli import main
+
+WORLD = """<mvsim_world>
+  <simul_timestep>0.01</simul_timestep>
+  <variable name="N" value="1"/>
+  <georeference><latitude>36.8</latitude><longitude>-2.4</longitude></georeference>
+  <vehicle:class name="rover">
+    <dynamics class="differential"><controller class="twist_ideal"/></dynamics>
+    <sensor class="laser" name="scan"/>
+  </vehicle:class>
+  <for var="i" from="1" to="${N}">
+    <vehicle name="r${i}" class="rover"><init_pose>0 $f{3*i} 0</init_pose></vehicle>
+  </for>
+  <block name="b1"><init_pose>9 9 0</init_pose><masss>1</masss></block>
+</mvsim_world>
+"""
+
+Outcome = tuple[int, str, str]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> str:
+    file = tmp_path / "w.world.xml"
+    file.write_text(WORLD)
+    return str(file)
+
+
+@pytest.fixture
+def mvsim(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Outcome]:
+    """Run the command line in this process; return exit code, output, error output."""
+
+    def call(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["mvsim", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        out, err = capsys.readouterr()
+        code = caught.value.code
+        return (code if isinstance(code, int) else 0), out, err
+
+    return call
+
+
+def test_check(mvsim: Callable[..., Outcome], world: str) -> None:
+    code, out, err = mvsim("check", "--quick", world)
+    assert code == 0
+    assert out == f"{world}: 0 errors, 1 warning\n"
+    assert err == (
+        "warning: w.world.xml:12: <block>: unknown element <masss> is ignored. Did you mean"
+        " 'mass'?\n"
+    )
+
+
+def test_check_opens_maps_and_meshes(mvsim: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "map.png").write_text("no picture")
+    file = tmp_path / "m.world.xml"
+    file.write_text(
+        '<mvsim_world><element class="occupancy_grid"><file>map.png</file></element></mvsim_world>'
+    )
+    assert mvsim("check", "--quick", str(file))[0] == 0
+    code, out, err = mvsim("check", str(file))
+    assert code == 1
+    assert out.endswith("1 error, 0 warnings\n")
+    assert "map.png" in err
+    assert "Traceback" not in err
+
+
+def test_strict(mvsim: Callable[..., Outcome], world: str) -> None:
+    assert mvsim("check", "--quick", "--strict", world)[0] == 1
+
+
+def test_check_as_json(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.world.xml"
+    bad.write_text("<mvsim_world>\n<gravity>down</gravity></mvsim_world>")
+    code, out, err = mvsim("check", "--quick", "--json", world, str(bad))
+    assert (code, err) == (1, "")
+    first, second = json.loads(out)["worlds"]
+    assert (first["errors"], first["warnings"]) == (0, 1)
+    assert second["problems"] == [
+        {
+            "file": str(bad),
+            "line": 2,
+            "element": "mvsim_world",
+            "severity": "error",
+            "message": "gravity must be a number [m/s^2], got 'down'",
+            "included_from": [],
+        }
+    ]
+
+
+def test_info(mvsim: Callable[..., Outcome], world: str) -> None:
+    code, out, _ = mvsim("info", world, "--var", "N=3")
+    assert code == 0
+    for text in (
+        "time step 10 ms, gravity 9.81 m/s²",
+        "blocks: 1 (no class)",
+        "origin at latitude 36.8°, longitude -2.4°",
+        "twist_ideal",
+        "0.00 9.00 0°",
+        "1 warning; mvsim check prints them",
+    ):
+        assert text in out
+    assert sum("rover" in line for line in out.splitlines()) == 3
+
+
+def test_run(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    code, out, _ = mvsim(
+        "run", world, "--time", "2", "--realtime-factor", "max", "--twist", "r1", "0.5", "-0.1",
+        "--log", str(logs), "--seed", "4",
+    )  # fmt: skip
+    assert code == 0
+    assert out.startswith("simulated 2.00 s in ")
+    assert "200 steps of 10 ms" in out
+    rows = list(csv.reader((logs / "r1.csv").open()))
+    assert rows[0][:3] == ["time [s]", "x [m]", "y [m]"]
+    assert len(rows) == 1 + 201
+    last = dict(zip(rows[0], map(float, rows[-1]), strict=True))
+    assert last["time [s]"] == 2
+    assert last["yaw [rad]"] == pytest.approx(-0.2, abs=2e-3)
+    assert last["vx [m/s]"] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_commanding_all(mvsim: Callable[..., Outcome], world: str) -> None:
+    code, out, _ = mvsim(
+        "run", world, "--time", "1", "--realtime-factor", "max", "--twist", "all", "1", "0",
+        "--var", "N=2",
+    )  # fmt: skip
+    assert code == 0
+    assert out.count(" 1.000 m/s") == 2
+
+
+def test_pace(mvsim: Callable[..., Outcome], world: str) -> None:
+    start = time.perf_counter()
+    assert mvsim("run", world, "--time", "1", "--realtime-factor", "2")[0] == 0
+    assert time.perf_counter() - start >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--twist", "r9", "1", "0"], "unknown vehicle 'r9'"),
+        (["--realtime-factor", "fast"], "the real-time factor must be a number > 0 or max"),
+        (["--realtime-factor", "0"], "the real-time factor must be a number > 0 or max"),
+        (["--realtime-factor", "nan"], "the real-time factor must be a number > 0 or max"),
+        (["--time", "-1"], "--time"),
+        (["--var", "N"], "expected NAME=VALUE, got 'N'"),
+        (["--frobnicate"], "--frobnicate"),
+    ],
+)
+def test_wrong_usage(
+    mvsim: Callable[..., Outcome], world: str, arguments: list[str], message: str
+) -> None:
+    code, _, err = mvsim("run", world, "--time", "0.1", *arguments)
+    assert code == 2
+    assert message in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "missing.world.xml"], "error: cannot read"),
+        (["info", "missing.world.xml"], "error: cannot read"),
+        (["check", "missing.world.xml"], "error: cannot read"),
+        (
+            ["run", "{world}", "--time", "1", "--twist", "r1", "nan", "0"],
+            "must be a finite number",
+        ),
+        (["run", "{world}", "--time", "1", "--log", "/proc/none"], "error: cannot write to"),
+    ],
+)
+def test_bad_input(
+    mvsim: Callable[..., Outcome], world: str, arguments: list[str], message: str
+) -> None:
+    code, _, err = mvsim(*(argument.replace("{world}", world) for argument in arguments))
+    assert code == 1
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_no_verb(mvsim: Callable[..., Outcome]) -> None:
+    code, out, err = mvsim("--help")
+    assert code == 0
+    for verb in ("run", "check", "info"):
+        assert verb in out + err
+    assert mvsim("frobnicate")[0] == 2
+
+
+def process(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "mvsim_core.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_ctrl_c_ends_a_run_well(world: str, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    running = process("run", world, "--log", str(logs))
+    deadline = time.monotonic() + 30
+    while not list(logs.glob("*.csv")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=10)
+    assert running.returncode == 0
+    assert out.startswith("simulated ")
+    assert "Traceback" not in err
+
+
+def test_reading_needs_no_kernels() -> None:
+    """The verbs that only read start without numba, the solver and the XML library."""
+    code = (
+        "import sys; import mvsim_core.cli, mvsim_core.xmlfile;"
+        "print(sorted({'numba', 'pyb2d3', 'scipy', 'lxml', 'PIL'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
