@@ -31,6 +31,7 @@ lint: setup-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m mypy scripts tests/conftest.py
 
 format: setup-dev
 	$(PY) -m ruff check --fix .

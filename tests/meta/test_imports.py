@@ -48,7 +48,7 @@ def _imports(path: Path) -> set[str]:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             node.body = []
     package = path.relative_to(CORE.parent if CORE in path.parents else BRIDGE.parent).parts[:-1]
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
