@@ -57,8 +57,8 @@ class Ground:
             piece["x0"], piece["x1"] = shift - half_x, shift + half_x
             piece["y0"], piece["y1"] = -half_y, half_y
             piece["rise"] = geometry.lz
-        elif spec.intangible and geometry is None:
-            return  # mere decoration
+        elif not spec.static or (spec.intangible and geometry is None):
+            return  # it moves itself, or is mere decoration
         else:
             corners = convex_hull(outline)
             piece["kind"] = FLAT
@@ -72,7 +72,9 @@ class Ground:
         owners = [e for _, _, e in self.pieces if e is not None]
         bodies = np.concatenate([e.body for e in owners]) if owners else np.zeros(0, BODY)
         places = {id(e): i for i, e in enumerate(owners)}
-        return self._surface(lambda e: places[id(e)]).height(bodies, x, y, below)
+        surface = self._surface(lambda e: places[id(e)])
+        surface.place(bodies)
+        return surface.height(x, y, below)
 
     def _surface(self, row_of: Callable[[Entity], int]) -> Surface:
         rows, outlines, first = [], [], 0
@@ -89,9 +91,9 @@ class Ground:
 
     def terrain(self, entities: list[Entity]) -> Terrain | None:
         """Return the system that keeps entities on the ground; None where it is level."""
-        surface = self._surface(lambda e: e.row)
-        if surface.level and not self._carries(entities):
+        if self._level(entities):
             return None
+        surface = self._surface(lambda e: e.row)
         blocks = [e for e in entities if isinstance(e.spec, BlockSpec) and _movable(e)]
         return Terrain(
             surface,
@@ -100,8 +102,20 @@ class Ground:
             np.array([0.5 * e.z_range[1] for e in blocks]),
         )
 
-    def _carries(self, entities: list[Entity]) -> bool:
-        return any(float(e.body["z"][0]) != 0.0 for e in entities if e.moves)
+    def _level(self, entities: list[Entity]) -> bool:
+        """Tell whether everything stands on one level floor and cannot leave it.
+
+        Tops of blocks do not count then: nothing can climb them.
+        """
+        if self.maps or any(e is not None and _lifts(p, e) for p, _, e in self.pieces):
+            return False
+        floors = {float(p["z"][0]) for p, _, e in self.pieces if e is None} or {0.0}
+        return len(floors | {float(e.body["z"][0]) for e in entities if e.moves}) == 1
+
+
+def _lifts(piece: Rows, owner: Entity) -> bool:
+    """Tell whether a piece of ground can raise a vehicle that comes along on the floor."""
+    return int(piece["kind"][0]) != FLAT or isinstance(owner.spec, HorizontalPlaneSpec)
 
 
 def _movable(entity: Entity) -> bool:

@@ -58,7 +58,7 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
             for k in range(first, min(end, first + MAX_CONTACTS)):
                 p = supports[k]
                 x, y, z = in_world(b, p.x, p.y)
-                found, _ = heights_at(pieces, outlines, maps, samples, bodies, x, y, z + p.reach)
+                found, _ = heights_at(pieces, outlines, maps, samples, x, y, z + p.reach)
                 if math.isnan(found):  # all ground is higher than it can climb: a step
                     found = z
                 local[n, 0], local[n, 1] = p.x, p.y
@@ -126,7 +126,7 @@ def rest_kernel(  # noqa: PLR0913 (arrays of a kernel)
         b = bodies[ids[k]]
         if b.kind != DYNAMIC:
             continue
-        z, _ = heights_at(pieces, outlines, maps, samples, bodies, b.x, b.y, b.z + tops[k])
+        z, _ = heights_at(pieces, outlines, maps, samples, b.x, b.y, b.z + tops[k])
         if not math.isnan(z):
             b.z = z
 
@@ -149,10 +149,13 @@ class Terrain:
         self._supports = supports
         self._blocks = blocks
         self._tops = tops
+        self._moving = bool((surface.pieces["body"] >= 0).any())
 
     def apply(self, state: State) -> None:
         """Write z, roll, pitch and slope of all vehicles, and z of blocks."""
         s = self.surface
+        if self._moving:
+            s.place(state.bodies)
         if len(self._supports):
             follow_kernel(
                 state.bodies,

@@ -27,6 +27,12 @@ PIECE = np.dtype(
         ("rise", "f8"),  # m, how much higher its highest part is
         ("first", "i8"),  # first row of the outline's corners
         ("corners", "i8"),  # number of corners; 0: the whole extent
+        ("px", "f8"),  # m, where the body's frame is in the world now
+        ("py", "f8"),  # m
+        ("pz", "f8"),  # m
+        ("c", "f8"),  # cosine and sine of its yaw
+        ("s", "f8"),
+        ("far", "f8"),  # m, nothing of the piece is farther from (px, py)
     ]
 )
 
@@ -59,20 +65,14 @@ class Surface:
     maps: Rows
     samples: FloatArray
 
-    @property
-    def level(self) -> bool:
-        """Whether it is one horizontal plane wherever one stands."""
-        if len(self.maps) or (self.pieces["kind"] != FLAT).any():
-            return False
-        if (self.pieces["body"] >= 0).any():
-            return False
-        return len(set(self.pieces["z"].tolist()) | {0.0}) == 1
-
-    def height(self, bodies: Rows, x: float, y: float, below: float) -> float:
+    def height(self, x: float, y: float, below: float) -> float:
         """Return the highest ground at (x, y) not above `below`, else the lowest above it [m]."""
-        arrays = (self.pieces, self.outlines, self.maps, self.samples)
-        under, over = heights_at(*arrays, bodies, x, y, below)
+        under, over = heights_at(self.pieces, self.outlines, self.maps, self.samples, x, y, below)
         return float(over if math.isnan(under) else under)
+
+    def place(self, bodies: Rows) -> None:
+        """Put the pieces where their bodies are."""
+        place_kernel(self.pieces, bodies)
 
 
 def empty_surface() -> Surface:
@@ -117,16 +117,27 @@ def inside(outlines: FloatArray, first: int, corners: int, x: float, y: float) -
 
 
 @njit(cache=True, nogil=True)
-def piece_height(p: Row, outlines: FloatArray, bodies: Rows, x: float, y: float) -> float:
+def place_kernel(pieces: Rows, bodies: Rows) -> None:
+    """Take the frames of the pieces from the poses of their bodies."""
+    for i in range(pieces.shape[0]):
+        p = pieces[i]
+        p.c = 1.0
+        if p.body >= 0:
+            b = bodies[p.body]
+            p.px, p.py, p.pz = b.x, b.y, b.z
+            p.c, p.s = math.cos(b.yaw), math.sin(b.yaw)
+        p.far = math.hypot(max(abs(p.x0), abs(p.x1)), max(abs(p.y0), abs(p.y1)))
+
+
+@njit(cache=True, nogil=True)
+def piece_height(p: Row, outlines: FloatArray, x: float, y: float) -> float:
     """Return the height of a piece at a place of the world [m]; NaN beside it."""
-    base = p.z
-    if p.body >= 0:
-        b = bodies[p.body]
-        c, s = math.cos(b.yaw), math.sin(b.yaw)
-        dx, dy = x - b.x, y - b.y
-        x = c * dx + s * dy
-        y = -s * dx + c * dy
-        base += b.z
+    dx, dy = x - p.px, y - p.py
+    if abs(dx) > p.far or abs(dy) > p.far:
+        return math.nan
+    x = p.c * dx + p.s * dy
+    y = -p.s * dx + p.c * dy
+    base = p.pz + p.z
     if x < p.x0 or x > p.x1 or y < p.y0 or y > p.y1:
         return math.nan
     if p.corners > 0 and not inside(outlines, p.first, p.corners, x, y):
@@ -145,7 +156,6 @@ def heights_at(  # noqa: PLR0913 (arrays of a kernel)
     outlines: FloatArray,
     maps: Rows,
     samples: FloatArray,
-    bodies: Rows,
     x: float,
     y: float,
     below: float,
@@ -158,7 +168,7 @@ def heights_at(  # noqa: PLR0913 (arrays of a kernel)
     under = math.nan
     over = math.nan
     for i in range(pieces.shape[0]):
-        z = piece_height(pieces[i], outlines, bodies, x, y)
+        z = piece_height(pieces[i], outlines, x, y)
         if z <= below and not z <= under:
             under = z
         if z > below and not z >= over:
