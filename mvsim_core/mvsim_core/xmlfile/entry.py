@@ -29,9 +29,9 @@ def read_world(
 ) -> tuple[WorldSpec, Warnings]:
     """Return the world of a file, or of a text, and the warnings.
 
-    `variables` are known in the file as `${NAME}` and win over its own. `seed` starts the random numbers of
-    formulas. With `allow_shell`, commands in `$(...)` are run by a shell: only for files that
-    you trust.
+    `variables` are known in the file as `${NAME}` and win over its own. `seed` starts the random
+    numbers of formulas. With `allow_shell`, commands in `$(...)` are run by a shell: only for
+    files that you trust.
 
     Raises:
         WorldFileError: with all errors of the file at once.

@@ -77,7 +77,8 @@ class Filler:
                 continue
             value: Any = Outcome.ABSENT
             for layer in layers:
-                value = self.values.param(about, aliases, layer, names)
+                if about.form == "text" or any(alias.name in layer.names for alias in aliases):
+                    value = self.values.param(about, aliases, layer, names)
                 if value is not Outcome.ABSENT:
                     break
             if value is Outcome.ABSENT and about.required:

@@ -31,6 +31,12 @@ _PLANS: dict[type[Spec], Plan] = {}
 
 def plan_of(spec: type[Spec]) -> Plan:
     """Return the index of a spec class."""
+    if spec not in _PLANS:
+        _PLANS[spec] = _make_plan(spec)
+    return _PLANS[spec]
+
+
+def _make_plan(spec: type[Spec]) -> Plan:
     indexed = []
     children: set[str] = set()
     attributes: set[str] = set()

@@ -40,6 +40,7 @@ class Layer:
             self.ordered = sorted(self.ordered, key=lambda child: not child.included)
         for child in self.ordered:
             self.children.setdefault(child.tag, []).append(child)
+        self.names = self.children.keys() | element.node.attributes.keys()
 
 
 @dataclass(frozen=True, slots=True)
