@@ -69,7 +69,8 @@ class DomainPool:
     def take(self) -> int:
         """Returns a free domain id and holds it until `give_back`."""
         first = os.getpid() % len(DOMAINS)
-        for domain in (*DOMAINS[first:], *DOMAINS[:first]):
+        order: list[int] = [*DOMAINS[first:], *DOMAINS[:first]]
+        for domain in order:
             if domain not in self._held and self._lock(domain):
                 return domain
         raise RuntimeError(f"all ROS domains from {DOMAINS[0]} to {DOMAINS[-1]} are in use")
