@@ -54,12 +54,12 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
     from rclpy.signals import SignalHandlerOptions
 
     from mvsim_core import load_world
-    from mvsim_ros2.large_messages import large_messages
+    from mvsim_ros2 import fast_dds
     from mvsim_ros2.node import MvsimNode
 
     cleanup.callback(rclpy.try_shutdown)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    with large_messages():
+    with fast_dds.set_up():
         node = MvsimNode()
     cleanup.callback(node.close)
     settings = node.settings

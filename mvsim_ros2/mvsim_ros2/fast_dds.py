@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Room in shared memory for large messages, where Fast DDS is used and nobody has set it up.
+"""Fast DDS as a simulator needs it, where it is used and nobody else has set it up.
 
-Fast DDS sizes its shared-memory segment after the socket buffers: half a megabyte by default, and
-best-effort messages that do not fit never arrive. A profile file with transports of its own would
-do as well, but with it participants of one machine found each other up to three seconds late.
+* Room for large messages: the shared-memory segment is sized after the socket buffers, half a
+  megabyte by default, and best-effort messages that do not fit never arrive.
+* Prompt discovery: see fast_dds.xml.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 
-VARIABLE = "FASTDDS_BUILTIN_TRANSPORTS"
-#: The default transports with a shared-memory segment of 64 MB, twice the buffer.
-TRANSPORTS = "DEFAULT?sockets_size=32MB"
+TRANSPORTS, PROFILES = "FASTDDS_BUILTIN_TRANSPORTS", "FASTDDS_DEFAULT_PROFILES_FILE"
+#: The default transports with a segment of 64 MB, twice the buffer.
+LARGE = "DEFAULT?sockets_size=32MB"
 #: Any of these shows that the user has set Fast DDS up.
 USER_VARIABLES = (
-    VARIABLE,
-    "FASTDDS_DEFAULT_PROFILES_FILE",
+    TRANSPORTS,
+    PROFILES,
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "ROS_DISCOVERY_SERVER",
     "RMW_FASTRTPS_USE_QOS_FROM_XML",
@@ -49,13 +50,22 @@ def has_room(folder: Path = SHARED_MEMORY) -> bool:
 
 
 @contextmanager
-def large_messages(environment: MutableMapping[str, str] = os.environ) -> Iterator[bool]:
-    """Give participants that are made within the block a large segment; yield whether so."""
-    if decided_by_user(environment, Path.cwd()) or not has_room():
+def set_up(
+    environment: MutableMapping[str, str] = os.environ, *, large_messages: bool = True
+) -> Iterator[bool]:
+    """Set Fast DDS up within a block in which the first participant is made; yield whether so.
+
+    The profile also holds for later participants of the process, the large segment does not.
+    """
+    if decided_by_user(environment, Path.cwd()):
         yield False
         return
-    environment[VARIABLE] = TRANSPORTS
+    ours = {PROFILES: str(files("mvsim_ros2") / "fast_dds.xml")}
+    if large_messages and has_room():
+        ours[TRANSPORTS] = LARGE
+    environment.update(ours)
     try:
         yield True
     finally:
-        del environment[VARIABLE]  # neither for child processes nor for further participants
+        for name in ours:
+            del environment[name]  # not for child processes
