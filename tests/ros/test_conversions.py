@@ -43,6 +43,7 @@ from mvsim_ros2.conversions.motion import (
 )
 from mvsim_ros2.conversions.sensing import scan_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
+from tests.ros.rules import expected_beams
 
 NOW = stamp_of(1_250_000_000)
 angles = st.floats(-10.0, 10.0)
@@ -107,19 +108,6 @@ def scan_of(ranges: np.ndarray, fov: float) -> LaserReading:
     first, step = fan_angles(fov, n)
     last = first + (n - 1) * step
     return LaserReading(25, 1.25, ranges, first, last, step, 0.02, 10.0, 0.0, 0.1)
-
-
-def expected_beams(angle_min: float, angle_max: float, increment: float, n: int) -> int:
-    """Return how many readings slam_toolbox expects.
-
-    Restated from slam_toolbox, src/laser_utils.cpp:110-118 and
-    lib/karto_sdk/include/karto_sdk/Karto.h:4299-4310.
-    """
-    span = abs(np.float32(angle_max) - np.float32(angle_min))
-    full = abs(span - 2 * math.pi) < increment - np.finfo(np.float32).eps * 2 * math.pi
-    if span > 6.10865 and round(float(span / np.float32(increment))) + 1 == n:
-        full = False
-    return math.floor(float((angle_max - angle_min) / increment) + 0.5) + (0 if full else 1)
 
 
 # With rays more than 10 degrees apart slam_toolbox takes a fan below 350 degrees for a full turn.

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Signals at any moment of the start: exit code 0, no traceback, soon."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mvsim_ros2.shutdown import Stopped, StopSignals
+from tests.conftest import ROOT, DomainPool
+from tests.ros.running import NodeProcess
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("delay", [0.25, 0.5, 0.8, 1.1])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: int) -> None:
+    domain = domain_pool.take()
+    process = NodeProcess(domain, ROOT / "worlds" / "warehouse.world.xml")
+    try:
+        time.sleep(delay)
+        code, seconds = process.interrupt(number, times=2)
+        assert code == 0, process.output
+        assert seconds < 2.0
+        assert "Traceback" not in process.output
+    finally:
+        process.close()
+        domain_pool.give_back(domain)
+
+
+SCRIPT = """
+import os, signal, sys
+from mvsim_ros2.shutdown import Stopped, StopSignals
+signals = StopSignals()
+assert not signals()
+os.kill(os.getpid(), signal.SIGTERM)
+assert signals()
+os.kill(os.getpid(), signal.SIGINT)  # within the clean-up of the first
+try:
+    with signals.interrupting():
+        sys.exit("went on")
+except Stopped:
+    pass
+signals.ignore()
+os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+def test_only_the_first_signal_interrupts_and_only_the_start() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_signal_interrupts_the_start() -> None:
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        signals = StopSignals()
+        with signals.interrupting(), pytest.raises(Stopped):
+            os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two robots in one world: namespaces, a car, and scans of any geometry."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from ackermann_msgs.msg import AckermannDriveStamped
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import LaserScan
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+
+from tests.conftest import DomainPool
+from tests.ros.rules import expected_beams
+from tests.ros.running import LATCHED, NodeProcess, Observer, eventually
+from tests.ros.worlds import two_robots
+
+pytestmark = pytest.mark.ros
+
+_dice = random.Random(7)
+#: 20 random (rays, field of view in degrees).
+FANS = [(_dice.randint(60, 2000), _dice.uniform(30.0, 359.0)) for _ in range(17)]
+FANS += [(360, 360.0), (1081, 270.0), (721, 360.0)]
+
+
+@pytest.fixture(scope="module")
+def domain(domain_pool: DomainPool) -> Iterator[int]:
+    taken = domain_pool.take()
+    yield taken
+    domain_pool.give_back(taken)
+
+
+@pytest.fixture(scope="module")
+def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
+    world = two_robots(tmp_path_factory.mktemp("two"), FANS)
+    process = NodeProcess(domain, world, publish_base_footprint=False, command_timeout=0)
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="module")
+def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
+    observer = Observer(domain)
+    for name in ("zoe", "anna"):
+        observer.listen(f"/{name}/odom", Odometry)
+        observer.listen(f"/{name}/tf", TFMessage)
+        observer.listen(f"/{name}/tf_static", TFMessage, LATCHED)
+        observer.listen(f"/{name}/chassis_markers", MarkerArray, LATCHED)
+    for i in range(len(FANS)):
+        observer.listen(f"/zoe/laser{i}", LaserScan, 5)
+    eventually(lambda: observer.all("/anna/odom"), "odometry")
+    yield observer
+    observer.close()
+
+
+def test_each_robot_has_a_namespace_and_nothing_is_left_outside(observer: Observer) -> None:
+    published = {
+        name for name, _ in observer.node.get_publisher_names_and_types_by_node("mvsim", "/")
+    }
+    outside = {n for n in published if not n.startswith(("/zoe/", "/anna/"))}
+    assert outside == {"/clock", "/diagnostics", "/rosout", "/parameter_events"}
+    assert {"/zoe/odom", "/zoe/tf", "/zoe/tf_static", "/zoe/laser0", "/anna/odom"} <= published
+    assert "/zoe/scan" not in published  # more than one lidar
+
+
+def test_frames_are_plain_in_each_namespace(observer: Observer) -> None:
+    for name in ("zoe", "anna"):
+        transforms = observer.newest(f"/{name}/tf").transforms
+        links = {(t.header.frame_id, t.child_frame_id) for t in transforms}
+        assert links == {("map", "odom"), ("odom", "base_link")}
+
+
+def test_static_transforms_belong_to_their_robot(observer: Observer) -> None:
+    (zoe,) = observer.all("/zoe/tf_static")
+    assert {t.child_frame_id for t in zoe.transforms} == {f"laser{i}" for i in range(len(FANS))}
+    assert {t.header.frame_id for t in zoe.transforms} == {"base_link"}
+    (anna,) = observer.all("/anna/tf_static")
+    assert anna.transforms == []
+
+
+@pytest.mark.parametrize("i", range(len(FANS)))
+def test_scans_satisfy_slam_toolbox(observer: Observer, i: int) -> None:
+    scan = eventually(lambda: observer.all(f"/zoe/laser{i}"), f"a scan of laser{i}")[0]
+    n = len(scan.ranges)
+    assert n == FANS[i][0]
+    assert expected_beams(scan.angle_min, scan.angle_max, scan.angle_increment, n) == n
+    assert scan.header.frame_id == f"laser{i}"
+
+
+def test_only_the_car_takes_ackermann_commands(observer: Observer) -> None:
+    nodes = observer.node
+    assert nodes.count_subscribers("/anna/ackermann_cmd") == 1
+    assert nodes.count_subscribers("/zoe/ackermann_cmd") == 0
+
+
+def test_ackermann_commands_drive_and_steer_the_car_alone(observer: Observer) -> None:
+    still = observer.newest("/zoe/odom").pose.pose
+    command = AckermannDriveStamped()
+    command.drive.speed, command.drive.steering_angle = 1.0, 0.3
+    with observer.repeat("/anna/ackermann_cmd", command):
+        eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x > 0.9, "speed")
+        # yaw rate of a bicycle: v tan(steering) / wheelbase
+        eventually(
+            lambda: (
+                observer.newest("/anna/odom").twist.twist.angular.z
+                == pytest.approx(1.0 * 0.3093 / 0.8, rel=0.15)
+            ),
+            "turning",
+        )
+    first, *_, last = observer.all("/anna/chassis_markers")
+    assert first.markers[3].pose.orientation != last.markers[3].pose.orientation
+    assert observer.newest("/zoe/odom").pose.pose == still
+
+
+def test_without_a_time_out_the_last_command_holds(observer: Observer) -> None:
+    eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x > 0.9, "still driving")
+    with observer.repeat("/anna/cmd_vel", Twist()):
+        eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x < 0.1, "standing")
+
+
+def test_it_ends_on_sigterm(running: NodeProcess) -> None:
+    code, seconds = running.interrupt(number=15)
+    assert (code, seconds < 2.0) == (0, True)
+    assert "Traceback" not in running.output
