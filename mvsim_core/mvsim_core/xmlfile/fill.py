@@ -33,8 +33,8 @@ class Filler:
     def __init__(self, values: Values) -> None:
         """Read single values with `values`."""
         self.values = values
-        # Parts of classes that need no evaluation are the same for all their vehicles.
-        self._constants: dict[tuple[int, int], tuple[Spec, Spec, Element]] = {}
+        # Parts of classes that turn out the same for all their vehicles.
+        self._same: dict[tuple[int, int, str], tuple[Spec, Spec, Element]] = {}
         self._blanks: dict[type[Spec], Spec] = {}
 
     def fill(
@@ -186,18 +186,29 @@ class Filler:
         if not name:
             name = f"{NAME_PREFIXES.get(prototype.kind, prototype.kind)}{number}"
         inner = {**owner, "NAME": name}
-        return self.fill(prototype, [element], inner, given={"name": name}, section=section)
+        return self._cached(prototype, element, inner, section, name)
 
-    def _cached(self, prototype: S, element: Element, names: Names, section: Section | None) -> S:
-        if not element.constant:
-            return self.fill(prototype, [element], names, section=section)
-        key = (id(element), id(prototype))
-        if key not in self._constants:
-            spec = self.fill(prototype, [element], names, section=section)
+    def _cached(
+        self,
+        prototype: S,
+        element: Element,
+        names: Names,
+        section: Section | None,
+        name: str = "",
+    ) -> S:
+        """Return what `fill` does, with `name` if given, from memory where that is the same."""
+        key = (id(element), id(prototype), name)
+        if key in self._same:
+            known: Any = self._same[key][0]
+            return known  # type: ignore[no-any-return]
+        substitution = self.values.substitution
+        before = substitution.changing
+        given = {"name": name} if name else {}
+        spec = self.fill(prototype, [element], names, given=given, section=section)
+        if element.shared and substitution.changing == before:
             # The objects are kept so that their ids stay theirs.
-            self._constants[key] = (spec, prototype, element)
-        cached: Any = self._constants[key][0]
-        return cached  # type: ignore[no-any-return]
+            self._same[key] = (spec, prototype, element)
+        return spec
 
     def _unknown(
         self, layers: list[Layer], plan: Plan, extra: Sequence[str], section: Section | None

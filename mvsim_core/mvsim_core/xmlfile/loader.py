@@ -101,7 +101,7 @@ class Loader:
                 rest.append(element)
             else:
                 handler(element)
-        whole = Element(root, self._scope(), rest, included=False, constant=False)
+        whole = Element(root, self._scope(), rest, included=False, shared=False)
         given = {name: tuple(specs) for name, specs in self._found.items()}
         spec = self.filler.fill(
             WorldSpec(), [whole], given={**given, "file": self.library.origin.file}

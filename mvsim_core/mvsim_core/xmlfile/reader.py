@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mvsim_core.specs.converters import number
 from mvsim_core.xmlfile.decoding import decode
@@ -37,15 +37,15 @@ _FALSE = frozenset(("n", "no", "false", "off", ""))
 class Element:
     """A node at one place in the expanded document, its values not yet evaluated.
 
-    `included` tells that it came into its parent through an include; `constant` that nothing
-    in it has to be evaluated.
+    `included` tells that it came into its parent through an include; `shared` that it is part
+    of a class.
     """
 
     node: Node
     scope: Scope
     children: list[Element]
     included: bool
-    constant: bool
+    shared: bool
 
     @property
     def tag(self) -> str:
@@ -69,11 +69,12 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the walk is: scope without version, depth, and whether inside an include."""
+    """Where the walk is: scope without version, depth, whether in an include, in a class."""
 
     scope: Scope
     depth: int
     included: bool = False
+    shared: bool = False
 
 
 class Reader:
@@ -97,6 +98,11 @@ class Reader:
     def open(self, origin: Origin) -> list[Node]:
         """Return the top nodes of a file; on failure report it and return none."""
         if origin.file not in self._parsed:
+            if origin.parent is not None and not os.path.isfile(origin.file):
+                # A device or pipe would keep us waiting.
+                reason = "not a file" if os.path.exists(origin.file) else "no such file"
+                self._cannot_read(origin, f"cannot read {origin.file!r}: {reason}")
+                return []
             try:
                 with open(origin.file, "rb") as file:
                     data = file.read(MAX_FILE_SIZE + 1)
@@ -155,18 +161,14 @@ class Reader:
             self._error(node, place, f"the world has more than {MAX_ELEMENTS} elements")
             self.problems.stop()
         scope = self._now(place)
+        shared = place.shared
         if node.tag in CLASS_TAGS:
-            scope = scope.for_class()
+            scope, shared = scope.for_class(), True
         children = []
         if node.children:
-            inside = _Place(scope, place.depth + 1)
+            inside = _Place(scope, place.depth + 1, shared=shared)
             children = list(self._walk(node.children, inside))
-        constant = (
-            "$" not in node.text
-            and not any("$" in value for value in node.attributes.values())
-            and all(child.constant for child in children)
-        )
-        return Element(node, scope, children, place.included, constant)
+        return Element(node, scope, children, place.included, shared)
 
     def _now(self, place: _Place) -> Scope:
         return place.scope.at(self.substitution.variables.version)
@@ -258,7 +260,7 @@ class Reader:
         return path
 
     def _deeper(self, place: _Place) -> _Place:
-        return _Place(place.scope, place.depth + 1, place.included)
+        return replace(place, depth=place.depth + 1)
 
     def _include(self, node: Node, place: _Place) -> Iterator[Element]:
         values = self._values(node, place, "file")
@@ -287,7 +289,9 @@ class Reader:
         nodes = self.open(origin)
         if len(nodes) == 1 and nodes[0].tag == "mvsim_world":
             nodes = nodes[0].children  # a world in a world is its content
-        yield from self._walk(nodes, _Place(scope, place.depth + 1, included=True))
+        yield from self._walk(
+            nodes, _Place(scope, place.depth + 1, included=True, shared=place.shared)
+        )
 
 
 def _route(origin: Origin) -> str:

@@ -37,6 +37,7 @@ _BEGIN = re.compile(r"\$(?:\{|env\{|f\{|\()")
 _BRACES = re.compile(r"[{}]")
 _PARENTHESES = re.compile(r"[()]")
 _PREFIX_COMMAND = re.compile(r"^\s*ros2\s+pkg\s+prefix\s+(--share\s+)?([A-Za-z0-9_-]+)\s*$")
+_RANDOM = re.compile("rand|unifrnd", re.IGNORECASE)
 _DIRECTORY = "MVSIM_CURRENT_FILE_DIRECTORY"
 
 
@@ -55,6 +56,8 @@ class Substitution:
         self.random = random
         self.packages = packages
         self.allow_shell = allow_shell
+        # Counts what may turn out differently for the next vehicle: names, noise, loop variables.
+        self.changing = 0
         self._steps = 0
         self._limit = 0
 
@@ -124,14 +127,12 @@ class Substitution:
         if scope.arguments is not None and name in scope.arguments:
             return scope.arguments[name]
         if name in names:
+            self.changing += 1
             return names[name], scope
-        latest = self.variables.version
-        versions = (latest, scope.version) if scope.prefers_latest else (scope.version, latest)
-        for version in versions:
-            text = self.variables.get(name, version)
-            if text is not None:
-                return text, scope
-        return None, scope
+        if not scope.prefers_latest:
+            return self.variables.get(name, scope.version), scope
+        self.changing += 1
+        return self.variables.get(name, self.variables.version), scope
 
     def _unknown(self, begin: str, name: str) -> str:
         if begin == "$env{":
@@ -139,9 +140,16 @@ class Substitution:
         return f"undefined variable {name!r}{suggestion(name, self.variables.names())}"
 
     def _formula(self, body: str, scope: Scope, names: Mapping[str, str]) -> float:
+        if _RANDOM.search(body):
+            self.changing += 1
+
         def lookup(name: str) -> float | None:
-            for spelled in (name, self.variables.spelled(name)):
+            # A class sees in formulas also what is set only after it, as in the original.
+            for spelled in dict.fromkeys((name, self.variables.spelled(name))):
                 text, inner = self._variable(spelled, scope, names)
+                if text is None:
+                    text = self.variables.get(spelled, self.variables.version)
+                    self.changing += text is not None
                 if text is not None:
                     return _numeric(name, self._expand(text, inner, names, 1))
             return None
@@ -160,6 +168,7 @@ class Substitution:
                 f"shell command {_short(command)!r} is not run; only"
                 " $(ros2 pkg prefix PACKAGE) is understood unless shell commands are allowed"
             )
+        self.changing += 1
         try:
             done = subprocess.run(
                 command,

@@ -119,7 +119,7 @@ EXPECTED = {
     ),
     "missing_include": (
         "bad_missing_include.world.xml:2: <include>: cannot read "
-        "'FILES/no_such_file.xml': No such file or directory"
+        "'FILES/no_such_file.xml': no such file"
     ),
     "missing_map": (
         "bad_missing_map.world.xml:2: <element>: file is not found at "

@@ -135,7 +135,9 @@ def test_noise_in_a_class_differs_from_robot_to_robot() -> None:
     body = f"""<vehicle:class name="c">{DIFFERENTIAL}
       <odometry x_multiplier="$f{{1+0.1*randn()}}"/></vehicle:class>"""
     body += f'<vehicle class="c">{ORIGIN}</vehicle>' * 5
-    assert len({made.odometry.x_multiplier for made in world(body).vehicles}) == 5
+    made = world(body).vehicles
+    assert len({own.odometry.x_multiplier for own in made}) == 5
+    assert len({id(own.dynamics) for own in made}) == 1, "what is the same is made once"
 
 
 # for and if
@@ -193,6 +195,21 @@ def test_a_class_sees_the_loop_variable_of_its_user() -> None:
     body = '<block:class name="c"><mass>${i}</mass></block:class>'
     body += f'<for var="i" from="1" to="3"><block class="c">{ORIGIN}</block></for>'
     assert [made.mass for made in world(body).blocks] == [1, 2, 3]
+
+
+def test_an_included_class_sees_the_variables_of_its_place(tmp_path: Path) -> None:
+    (tmp_path / "c.xml").write_text(
+        '<block:class name="c"><mass>${M|2}</mass><zmax>${Z}</zmax><zmin>$f{LATE}</zmin>'
+        "</block:class>"
+    )
+    file = tmp_path / "w.world.xml"
+    file.write_text(
+        '<mvsim_world><variable name="Z" value="5"/><include file="c.xml"/>'
+        '<variable name="M" value="9"/><variable name="Z" value="9"/>'
+        f'<for var="LATE" from="1" to="2"><block class="c">{ORIGIN}</block></for></mvsim_world>'
+    )
+    made = read_world(file)[0].blocks
+    assert [(own.mass, own.zmax, own.zmin) for own in made] == [(2, 5, 1), (2, 5, 2)]
 
 
 def test_names_of_owner_and_part() -> None:
