@@ -119,8 +119,8 @@ class World:
         mark(INTEGRATE)
         self._move(state, solver, dt)
         mark(SOLVER)
-        if self._terrain is not None:
-            self._terrain.apply(state)
+        for terrain in self._terrain:
+            terrain.apply(state)
         mark(TERRAIN)
         odometry_kernel(state.bodies, state.wheels, state.vehicles, dt)
         self._clock.ticks += 1
@@ -215,7 +215,7 @@ class World:
     ) -> None:
         """Put a body at a pose of the world, standing still (handles call it)."""
         row = self.state_arrays.bodies[entity.row]
-        if self._terrain is not None:
+        if self._terrain:
             above = float(row["z"]) if z is None else z
             row["z"] = self._contents.ground.height(x, y, above + 0.5 * entity.z_range[1])
         row["x"], row["y"], row["yaw"] = x, y, yaw
@@ -312,9 +312,9 @@ class World:
 
     def _settle(self) -> None:
         """Fit everything to the ground where it is now, so that the next step knows the slopes."""
-        if self._terrain is not None:
-            for _ in range(SETTLING):
-                self._terrain.apply(self.state_arrays)
+        for _ in range(SETTLING):
+            for terrain in self._terrain:
+                terrain.apply(self.state_arrays)
 
     def _timeout_ticks(self) -> int:
         return 0 if not self.command_timeout else round(self.command_timeout / self._clock.dt)

@@ -21,8 +21,7 @@ from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import BlockSpec
-from mvsim_core.state import IntArray, Rows, State, allocate
-from mvsim_core.terrain.following import Terrain
+from mvsim_core.state import STATIC, IntArray, Rows, State, allocate
 from mvsim_core.terrain.regions import Regions
 
 
@@ -37,7 +36,7 @@ class Systems:
     controllers: list[Any]
     friction: list[Any]
     animations: list[Any]
-    terrain: Terrain | None
+    terrain: list[Any]
     regions: Regions | None
     schedule: Schedule
 
@@ -136,7 +135,7 @@ class Contents:
             controllers=self._controllers(),
             friction=self._friction(),
             animations=self.animations,
-            terrain=self.ground.terrain(self.entities),
+            terrain=self.ground.terrain(self.entities, self.solver),
             regions=self.regions if len(self.regions) else None,
             schedule=Schedule(sensors, self.dt),
         )
@@ -208,6 +207,9 @@ def enter(solver: Box2dSolver, entity: Entity) -> None:
     pose = (float(body["x"]), float(body["y"]), float(body["yaw"]))
     entity.key = solver.add_body(kind, pose, entity.inertia)
     base = float(body["z"])
+    if kind != STATIC:
+        solver.set_height(entity.key, base)  # it may climb
+        base = 0.0
     for solid in entity.solids:
         low, high = solid.z_range
         solver.add_polygon(entity.key, solid.points, solid.material, (base + low, base + high))

@@ -11,10 +11,12 @@ import numpy as np
 
 from mvsim_core.entities import Entity
 from mvsim_core.geometry import convex_hull
+from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.element import HorizontalPlaneSpec
 from mvsim_core.state import BODY, DYNAMIC, FloatArray, Rows
 from mvsim_core.terrain.following import SUPPORT, Terrain
+from mvsim_core.terrain.steps import AHEAD, CLIMBABLE, PROBE, Steps
 from mvsim_core.terrain.surface import BUMP, FLAT, PIECE, RAMP, Surface, join_maps
 
 #: Fewer wheels than this do not fix an attitude: casters ahead and behind help.
@@ -81,6 +83,11 @@ class Ground:
         for piece, corners, entity in self.pieces:
             row = piece.copy()
             row["body"] = -1 if entity is None else row_of(entity)
+            row["c"] = 1.0
+            row["far"] = np.hypot(
+                np.maximum(abs(row["x0"]), abs(row["x1"])),
+                np.maximum(abs(row["y0"]), abs(row["y1"])),
+            )
             row["first"], row["corners"] = first, len(corners)
             first += len(corners)
             rows.append(row)
@@ -89,18 +96,25 @@ class Ground:
         points = np.concatenate(outlines) if outlines else np.zeros((0, 2))
         return Surface(pieces, points, *join_maps(self.maps))
 
-    def terrain(self, entities: list[Entity]) -> Terrain | None:
-        """Return the system that keeps entities on the ground; None where it is level."""
+    def terrain(self, entities: list[Entity], solver: Box2dSolver) -> list[Terrain | Steps]:
+        """Return the systems that keep entities on the ground; none where it is level."""
         if self._level(entities):
-            return None
+            return []
         surface = self._surface(lambda e: e.row)
         blocks = [e for e in entities if isinstance(e.spec, BlockSpec) and _movable(e)]
-        return Terrain(
+        vehicles = [e for e in entities if e.vehicle is not None]
+        movers = [e for e in entities if e.moves]
+        following = Terrain(
             surface,
-            _supports([e for e in entities if e.vehicle is not None]),
+            _supports(vehicles),
             np.array([e.row for e in blocks], dtype=np.int64),
             np.array([0.5 * e.z_range[1] for e in blocks]),
         )
+        rows = np.array([e.row for e in movers], dtype=np.int64)
+        return [
+            following,
+            Steps(surface, _probes(vehicles), solver, rows, [e.key for e in movers]),
+        ]
 
     def _level(self, entities: list[Entity]) -> bool:
         """Tell whether everything stands on one level floor and cannot leave it.
@@ -134,3 +148,17 @@ def _supports(vehicles: list[Entity]) -> Rows:
             points += [(outline[:, 0].max(), 0.0, reach), (outline[:, 0].min(), 0.0, reach)]
         rows += [(entity.vehicle_row, *point) for point in points]
     return np.array(rows, SUPPORT)
+
+
+def _probes(vehicles: list[Entity]) -> Rows:
+    """Return a probe just outside each corner of each chassis."""
+    rows = []
+    for entity in vehicles:
+        chassis = entity.solids[0]
+        limit = CLIMBABLE * 2.0 * float(entity.wheels["radius"][0])
+        centre = chassis.points.mean(axis=0)
+        for corner in chassis.points:
+            out = (corner - centre) / np.linalg.norm(corner - centre)
+            x, y = corner + AHEAD * out
+            rows.append((entity.row, x, y, chassis.z_range[1], limit, -1))
+    return np.array(rows, PROBE)

@@ -106,6 +106,9 @@ class Solver(Protocol):
     def place(self, body: int, x: float, y: float, yaw: float) -> None:
         """Put a body somewhere else."""
 
+    def set_height(self, body: int, z: float) -> None:
+        """Say how high the reference point of a moving body is [m]."""
+
     def step(self, dt: float) -> None:
         """Take the velocities in, resolve contacts over dt [s], fill the outputs."""
 

@@ -73,6 +73,8 @@ class Box2dSolver:
         self._substeps = substeps
         self._bodies: dict[int, Any] = {}
         self._next = 0
+        self._heights: dict[int, float] = {}  # of bodies that move
+        self._shapes: dict[int, list[Any]] = {}  # of bodies that move, with their z-ranges
         self._touching: dict[tuple[int, int], list[Any]] = {}
         self.touch_changes = 0
         self.bind([])
@@ -89,6 +91,8 @@ class Box2dSolver:
         self._bodies[key] = body
         if kind == DYNAMIC:
             self._set_mass(body, inertia)
+        if kind != STATIC:
+            self._heights[key] = 0.0
         return key
 
     def add_polygon(
@@ -96,15 +100,17 @@ class Box2dSolver:
     ) -> None:
         """Add a convex polygon (n, 2) in the body frame [m]; mass is not touched."""
         handle = self._bodies[body]
-        bits = self._layers.bits(*z_range)
+        bits = self._bits(body, z_range)
         definition = b2.shape_def(density=0.0, enable_contact_events=True, update_body_mass=False)
         definition.material = b2.surface_material(
             friction=material.friction, restitution=material.restitution
         )
         definition.filter = b2.make_filter(category_bits=bits, mask_bits=bits)
         for piece in convex_pieces(points):
-            shape = np.ascontiguousarray(piece, dtype=np.float32)
-            handle.create_shape(definition, b2.polygon(points=shape))
+            corners = np.ascontiguousarray(piece, dtype=np.float32)
+            shape = handle.create_shape(definition, b2.polygon(points=corners))
+            if body in self._heights:
+                self._shapes.setdefault(body, []).append((shape, z_range))
 
     def add_joint(self, a: int, b: int, settings: JointSettings) -> None:
         """Join two bodies, which then do not collide; the joint goes when one is removed."""
@@ -120,6 +126,8 @@ class Box2dSolver:
     def remove_body(self, body: int) -> None:
         """Remove a body and its shapes."""
         self._bodies.pop(body).destroy()
+        self._shapes.pop(body, None)
+        self._heights.pop(body, None)
         self._touching = {k: v for k, v in self._touching.items() if body not in k}
         self.touch_changes += 1
 
@@ -140,6 +148,17 @@ class Box2dSolver:
     def place(self, body: int, x: float, y: float, yaw: float) -> None:
         """Put a body somewhere else [m, m, rad]."""
         self._bodies[body].set_transform((x, y), yaw)
+
+    def set_height(self, body: int, z: float) -> None:
+        """Say how high the reference point of a moving body is [m]: what it can meet follows."""
+        self._heights[body] = z
+        for shape, z_range in self._shapes.get(body, []):
+            bits = self._bits(body, z_range)
+            shape.filter = b2.make_filter(category_bits=bits, mask_bits=bits)
+
+    def _bits(self, body: int, z_range: tuple[float, float]) -> int:
+        z = self._heights.get(body, 0.0)
+        return self._layers.bits(z + z_range[0], z + z_range[1])
 
     def refresh(self) -> None:
         """Read the poses again, after `place`."""

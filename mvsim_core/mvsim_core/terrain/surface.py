@@ -121,12 +121,10 @@ def place_kernel(pieces: Rows, bodies: Rows) -> None:
     """Take the frames of the pieces from the poses of their bodies."""
     for i in range(pieces.shape[0]):
         p = pieces[i]
-        p.c = 1.0
         if p.body >= 0:
             b = bodies[p.body]
             p.px, p.py, p.pz = b.x, b.y, b.z
             p.c, p.s = math.cos(b.yaw), math.sin(b.yaw)
-        p.far = math.hypot(max(abs(p.x0), abs(p.x1)), max(abs(p.y0), abs(p.y1)))
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ground that is not a plane: steps, ramps, bumps, floors, lifts, maps from images."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mvsim_core import BuildError, load_world
+from tests.physics.test_slopes import FOUR, TWO
+from tests.physics.worlds import block, cart, friction, twist_pid, world
+
+IDEAL = '<controller class="twist_ideal"/>'
+
+
+def four(pose: str = "0 0 0", controller: str = IDEAL, name: str = "r1") -> str:
+    """Return a robot with four wheels of 0.4 m diameter."""
+    return cart(name, pose, controller=controller, ground=friction(mu=0.9)).replace(
+        TWO.strip(), FOUR
+    )
+
+
+def wide_step(height: float) -> str:
+    """Return two floors that meet at x = 2 m."""
+    return f"""
+      <element class="horizontal_plane"><x_min>-9</x_min><x_max>2</x_max></element>
+      <element class="horizontal_plane"><x_min>2</x_min><x_max>9</x_max><z>{height}</z></element>"""
+
+
+@pytest.mark.parametrize("controller", [IDEAL, twist_pid(30, 30, 60)])
+def test_high_steps_stop_and_low_steps_are_climbed(controller: str) -> None:
+    """0.55 of the wheel's diameter (0.22 m) is the limit."""
+    ends = {}
+    for height in (0.1, 0.3):
+        w = load_world(text=world(wide_step(height), four(controller=controller)))
+        robot = w.vehicles["r1"]
+        robot.set_twist(0.5)
+        w.run(10.0)
+        ends[height] = robot.pose
+    assert ends[0.1].x > 4.0
+    assert ends[0.1].z == pytest.approx(0.1, abs=1e-6)
+    assert 1.2 < ends[0.3].x < 1.7
+    assert ends[0.3].z == pytest.approx(0.0, abs=1e-6)
+
+
+def test_vehicle_can_back_off_from_a_step() -> None:
+    """The post goes when the step is no longer ahead."""
+    w = load_world(text=world(wide_step(0.3), four()))
+    robot = w.vehicles["r1"]
+    robot.set_twist(0.5)
+    w.run(5.0)
+    assert robot.in_collision
+    robot.set_twist(-0.5)
+    w.run(2.0)
+    assert not robot.in_collision
+    assert robot.pose.x < 1.0
+
+
+def geometry(kind: str, size: str, pose: str) -> str:
+    """Return an intangible block of a geometry."""
+    return f"""<block name="g"><geometry type="{kind}" {size}/><intangible>true</intangible>
+      <static>true</static><init_pose>{pose}</init_pose></block>"""
+
+
+def test_ramp_lifts_and_tilts() -> None:
+    """A ramp of 4 m that rises 1 m: z and pitch of its plane."""
+    ramp = geometry("ramp", 'lx="4" ly="3" lz="1"', "2 0 0")
+    w = load_world(text=world(ramp, four()))
+    robot = w.vehicles["r1"]
+    robot.set_twist(0.5)
+    while robot.pose.x < 4.0:
+        w.step()
+    assert robot.pose.z == pytest.approx(0.5, abs=0.01)
+    assert robot.pose.pitch == pytest.approx(-math.atan(0.25), abs=1e-3)
+
+
+def test_turned_ramp_rises_along_its_own_x() -> None:
+    """A ramp turned by 90° rises along the world's y."""
+    ramp = geometry("ramp", 'lx="4" ly="3" lz="1"', "0 2 90")
+    w = load_world(text=world(ramp, four("0 4 90")))
+    assert w.vehicles["r1"].pose.z == pytest.approx(0.5, abs=0.02)
+    assert w.vehicles["r1"].pose.pitch == pytest.approx(-math.atan(0.25), abs=5e-3)
+
+
+def test_bump_is_driven_over() -> None:
+    """A speed bump lifts by its height and is left again."""
+    bump = geometry("semi_cylinder_bump", 'lx="4" ly="0.8" lz="0.08"', "2 0 90")
+    w = load_world(text=world(bump, four()))
+    robot = w.vehicles["r1"]
+    robot.set_twist(0.5)
+    highest = 0.0
+    while robot.pose.x < 4.0:
+        w.step()
+        highest = max(highest, robot.pose.z)
+    assert 0.03 < highest <= 0.081
+    assert robot.pose.z == pytest.approx(0.0, abs=1e-9)
+    assert robot.pose.pitch == 0.0
+
+
+def test_two_floors_and_what_is_between() -> None:
+    """Robots above and below a bridge do not meet, and stay on their floor."""
+    floors = """
+      <element class="horizontal_plane"><z>0</z></element>
+      <element class="horizontal_plane"><x_min>-2</x_min><x_max>9</x_max><z>3</z></element>"""
+    above = four(name="up").replace(
+        "<init_pose>0 0 0</init_pose>", "<init_pose3d>0 0 3 0 0 0</init_pose3d>"
+    )
+    w = load_world(text=world(floors, above, four("-4 0 0", name="down")))
+    up, down = w.vehicles["up"], w.vehicles["down"]
+    assert (up.pose.z, down.pose.z) == (3.0, 0.0)
+    down.set_twist(1.0)
+    w.run(8.0)
+    assert down.pose.x == pytest.approx(4.0, abs=1e-6)
+    assert up.pose.x == pytest.approx(0.0, abs=1e-9)
+
+
+def test_lift_carries_a_robot_up() -> None:
+    """An animated plane takes the robot on it along, to the height where a wall stands."""
+    lift = """<element class="horizontal_plane"><z>0</z></element>
+      <element class="horizontal_plane"><x_min>-2</x_min><x_max>2</x_max><y_min>-2</y_min>
+      <y_max>2</y_max><init_pose3d>0 0 0.01 0 0 0</init_pose3d><animation type="keyframes">
+      <time_pose3d>0 0 0 0 0 0 0</time_pose3d><time_pose3d>4 0 0 2 0 0 0</time_pose3d>
+      <time_pose3d>8 0 0 2 0 0 0</time_pose3d></animation></element>"""
+    low = block("low", "1.2 0 0", mass=500, size=0.4, extra="<static>true</static>")
+    w = load_world(text=world(lift, low, four()))
+    robot = w.vehicles["r1"]
+    w.run(5.0)
+    assert robot.pose.z == pytest.approx(2.01, abs=1e-6)
+    robot.set_twist(0.3)
+    w.run(2.0)  # over the block, which stands on the ground floor
+    assert robot.pose.x == pytest.approx(0.6, abs=1e-6)
+
+
+def test_image_rows_run_along_x_and_scale_from_darkest_to_brightest(tmp_path: Path) -> None:
+    """An image of 3 × 4 pixels: corners are where rows and columns put them."""
+    grey = np.full((3, 4), 60, np.uint8)
+    grey[0, 0], grey[2, 3] = 40, 240
+    Image.fromarray(grey).save(tmp_path / "hill.png")
+    text = f"""<element class="elevation_map">
+      <elevation_image>{tmp_path / "hill.png"}</elevation_image>
+      <elevation_image_min_z>1</elevation_image_min_z>
+      <elevation_image_max_z>5</elevation_image_max_z><resolution>2</resolution></element>"""
+    w = load_world(text=world(text, cart(pose="-2 -3 0"), cart("r2", "2 3 0")))
+    ground = w._contents.ground
+    assert ground.height(-2.0, -3.0, 9.0) == pytest.approx(1.0)
+    assert ground.height(2.0, 3.0, 9.0) == pytest.approx(5.0)
+    assert ground.height(0.0, 0.0, 9.0) == pytest.approx(1 + 4 * 20 / 200)
+    assert ground.height(-50.0, -50.0, 9.0) == pytest.approx(1.0)  # goes on beyond its border
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: Image.new("L", (4, 4), 7).save(p), "of one grey"),
+        (lambda p: p.write_text("no image"), "not an image"),
+    ],
+)
+def test_bad_elevation_images_are_named(tmp_path: Path, make, message: str) -> None:  # type: ignore[no-untyped-def]
+    """Flat and broken images give one error with the line of the element."""
+    path = tmp_path / "hill.png"
+    make(path)
+    text = (
+        f"""<element class="elevation_map"><elevation_image>{path}</elevation_image></element>"""
+    )
+    with pytest.raises(BuildError, match=rf"world:\d+: <element>: .*{message}"):
+        load_world(text=world(text, cart()))
+
+
+def test_blocks_rest_on_the_ground() -> None:
+    """A block pushed up a slope rises with it."""
+    rise = math.tan(math.radians(5)) * 10
+    slope = f"""<element class="elevation_map">
+      <elevation_data_matrix>[{-rise} {-rise}; {rise} {rise}]</elevation_data_matrix>
+      <resolution>20</resolution></element>"""
+    w = load_world(text=world(slope, four(), block("b", "2 0 0", mass=2, mu=0.3)))
+    b = w.blocks["b"]
+    assert b.pose.z == pytest.approx(2 * math.tan(math.radians(5)))
+    w.vehicles["r1"].set_twist(0.5)
+    w.run(6.0)
+    assert b.pose.x > 3.0
+    assert b.pose.z == pytest.approx(b.pose.x * math.tan(math.radians(5)), abs=1e-6)
