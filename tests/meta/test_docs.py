@@ -4,6 +4,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,3 +42,19 @@ def test_help_lists_every_target() -> None:
     (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     for target in set(phony.split()) - {"help", "setup", "setup-dev"}:
         assert f'"make {target} ' in makefile
+
+
+def test_the_readme_s_first_world_and_script_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "README.md").read_text()
+    (world,) = re.findall(r"```xml\n(.*?)```", text, re.DOTALL)
+    (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "first.world.xml").write_text(world)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(script, names)
+    assert names["world"].warnings == ()
+    assert names["world"].time == pytest.approx(3.0)
+    assert names["robot"].pose.x == pytest.approx(1.5, abs=0.1)  # 3 s at 0.5 m/s
+    assert len(capsys.readouterr().out.splitlines()) == 2
