@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.scenes import robots
+from benchmarks.scenes import CAR, HILLS, robots
 from mvsim_core import World, load_world
 
 #: The original's own worlds, where they lie beside the checkout.
@@ -40,9 +40,9 @@ def step_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
     return {"best": best * 1e6, "mean": sum(phases.values()), **phases}
 
 
-def crowd_cost(count: int) -> dict[str, float]:
-    """Time a crowd of robots on an empty plane."""
-    return step_cost(load_world(text=robots(count)))
+def crowd_cost(count: int, **scene: str) -> dict[str, float]:
+    """Time a crowd of robots."""
+    return step_cost(load_world(text=robots(count, **scene)))
 
 
 def without_sensors(path: Path) -> dict[str, float]:
@@ -61,6 +61,9 @@ def cases() -> Iterator[tuple[str, Callable[[], dict[str, float]]]]:
     """List all cases; nothing is run or loaded before it is called."""
     for count in (1, 10, 100, 1000):
         yield f"step.small_robot_{count}", partial(crowd_cost, count)
+    for count in (1, 100, 1000):
+        yield f"step.hills_{count}", partial(crowd_cost, count, ground=HILLS)
+        yield f"step.drivetrain_ellipse_{count}", partial(crowd_cost, count, robot=CAR)
     demo = SHARED / "mvsim_worlds" / "mvsim_tutorial" / "demo_many_robots.world.xml"
     if demo.exists():
         yield "step.demo_many_robots", lambda: step_cost(load_world(demo))

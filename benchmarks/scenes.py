@@ -18,8 +18,28 @@ ROBOT = """
 </vehicle:class>"""
 
 
-def robots(count: int, sensors: str = "") -> str:
-    """Return a world of `count` robots on an empty plane, 3 m apart."""
+HILLS = """
+<element class="elevation_map">
+  <elevation_data_matrix>[0 1 0 2; 1 3 1 0; 0 1 2 1; 1 0 1 0]</elevation_data_matrix>
+  <elevation_data_matrix_scale>0.3</elevation_data_matrix_scale>
+  <resolution>20</resolution><corner_min_x>-10</corner_min_x><corner_min_y>-10</corner_min_y>
+</element>"""
+
+CAR = """
+<vehicle:class name="small">
+  <dynamics class="ackermann_drivetrain">
+    <rl_wheel pos="0 0.5" mass="4"/><rr_wheel pos="0 -0.5" mass="4"/>
+    <fl_wheel mass="4"/><fr_wheel mass="4"/><f_wheels_d>1</f_wheels_d>
+    <chassis mass="150"/>
+    <controller class="twist_front_steer_pid"><KP>200</KP><KI>90</KI></controller>
+    <drivetrain type="torsen_4wd"/>
+  </dynamics>
+  <friction class="ellipse"/>
+</vehicle:class>"""
+
+
+def robots(count: int, ground: str = "", robot: str = ROBOT, sensors: str = "") -> str:
+    """Return a world of `count` robots 3 m apart, on an empty plane or on `ground`."""
     side = max(1, round(count**0.5))
     vehicles = "".join(
         f'<vehicle class="small"><init_pose>{3 * (i % side)} {3 * (i // side)} 0</init_pose>'
@@ -28,5 +48,5 @@ def robots(count: int, sensors: str = "") -> str:
     )
     return (
         '<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>'
-        f"{ROBOT}{vehicles}</mvsim_world>"
+        f"{ground}{robot}{vehicles}</mvsim_world>"
     )

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import njit
 
 from mvsim_core.state import FloatArray, Row
@@ -23,23 +22,29 @@ LEVEL = 1e-6
 #: Rounds of the fit: where the wheels stand depends on the attitude.
 ROUNDS = 2
 MAX_CONTACTS = 64
+#: Rows of scratch memory that a fit needs.
+WORK_ROWS = 7
 
 
 @njit(cache=True, nogil=True)
-def horn_rotation(local: FloatArray, world: FloatArray, n: int) -> tuple[float, float, float]:
+def horn_rotation(
+    local: FloatArray, world: FloatArray, n: int, work: FloatArray
+) -> tuple[float, float, float]:
     """Return roll, pitch, yaw [rad] of the rotation that best takes local to world points.
 
     Args:
         local: (n, 3) points relative to their centroid, with z = 0 [m].
         world: (n, 3) points relative to their centroid [m].
         n: Number of points.
+        work: (WORK_ROWS, 4) scratch memory.
     """
-    s = np.zeros((2, 3))
+    s = work[4:6]
+    m = work[:4]
+    s[:] = 0.0
     for k in range(n):
         for i in range(2):
             for j in range(3):
                 s[i, j] += local[k, i] * world[k, j]
-    m = np.zeros((4, 4))
     m[0, 0] = s[0, 0] + s[1, 1]
     m[0, 1] = s[1, 2]
     m[0, 2] = -s[0, 2]
@@ -62,7 +67,7 @@ def horn_rotation(local: FloatArray, world: FloatArray, n: int) -> tuple[float, 
     largest = math.sqrt(max(0.0, 0.5 * (-c2 + math.sqrt(max(0.0, c2 * c2 - 4.0 * c0)))))
     for i in range(4):
         m[i, i] -= largest
-    w, x, y, z = null_vector(m)
+    w, x, y, z = null_vector(m, work[6])
     roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     pitch = math.asin(min(max(2.0 * (w * y - z * x), -1.0), 1.0))
     yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
@@ -96,10 +101,9 @@ def determinant4(m: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def null_vector(m: FloatArray) -> tuple[float, float, float, float]:
+def null_vector(m: FloatArray, q: FloatArray) -> tuple[float, float, float, float]:
     """Return the unit vector that a singular 4×4 matrix takes to zero: its best cofactor row."""
     best = -1.0
-    q = np.zeros(4)
     for row in range(4):
         size = 0.0
         for column in range(4):

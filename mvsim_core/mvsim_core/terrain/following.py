@@ -14,6 +14,7 @@ from mvsim_core.terrain.attitude import (
     LEVEL,
     MAX_CONTACTS,
     ROUNDS,
+    WORK_ROWS,
     horn_rotation,
     level,
     set_slope,
@@ -44,6 +45,7 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
     """Fit each vehicle to the ground under its supports; x, y and yaw stay."""
     local = np.zeros((MAX_CONTACTS, 3))
     world = np.zeros((MAX_CONTACTS, 3))
+    work = np.zeros((WORK_ROWS, 4))
     first = 0
     while first < supports.shape[0]:
         vehicle = supports[first].vehicle
@@ -55,9 +57,10 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
             n = 0
             lowest = math.inf
             highest = -math.inf
+            a = axes(b)
             for k in range(first, min(end, first + MAX_CONTACTS)):
                 p = supports[k]
-                x, y, z = in_world(b, p.x, p.y)
+                x, y, z = point_in_world(b, a, p.x, p.y)
                 found, _ = heights_at(pieces, outlines, maps, samples, x, y, z + p.reach)
                 if math.isnan(found):  # all ground is higher than it can climb: a step
                     found = z
@@ -69,16 +72,35 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
             if highest - lowest < LEVEL or n < 3:
                 level(b, 0.5 * (lowest + highest))
             else:
-                fit(b, local, world, n)
+                fit(b, local, world, n, work)
         first = end
 
 
 @njit(cache=True, nogil=True)
 def in_world(b: Row, px: float, py: float) -> tuple[float, float, float]:
     """Return a point of the plane z = 0 of a body in the world frame [m]."""
-    cy, sy = math.cos(b.yaw), math.sin(b.yaw)
-    cp, sp = math.cos(b.pitch), math.sin(b.pitch)
-    cr, sr = math.cos(b.roll), math.sin(b.roll)
+    return point_in_world(b, axes(b), px, py)
+
+
+@njit(cache=True, nogil=True)
+def axes(b: Row) -> tuple[float, float, float, float, float, float]:
+    """Return cosine and sine of yaw, pitch and roll of a body."""
+    return (
+        math.cos(b.yaw),
+        math.sin(b.yaw),
+        math.cos(b.pitch),
+        math.sin(b.pitch),
+        math.cos(b.roll),
+        math.sin(b.roll),
+    )
+
+
+@njit(cache=True, nogil=True)
+def point_in_world(
+    b: Row, turn: tuple[float, float, float, float, float, float], px: float, py: float
+) -> tuple[float, float, float]:
+    """Return a point of the plane z = 0 of a body whose `axes` are known [m]."""
+    cy, sy, cp, sp, cr, sr = turn
     along = cp * px + sp * sr * py  # in the vertical plane of the heading
     across = cr * py
     return (
@@ -89,26 +111,30 @@ def in_world(b: Row, px: float, py: float) -> tuple[float, float, float]:
 
 
 @njit(cache=True, nogil=True)
-def fit(b: Row, local: FloatArray, world: FloatArray, n: int) -> None:
+def fit(b: Row, local: FloatArray, world: FloatArray, n: int, work: FloatArray) -> None:
     """Take height, roll and pitch from the rigid fit of support to ground points."""
     cl0 = 0.0
     cl1 = 0.0
-    cw = np.zeros(3)
+    cx = 0.0
+    cy = 0.0
+    cz = 0.0
     for k in range(n):
         cl0 += local[k, 0] / n
         cl1 += local[k, 1] / n
-        for j in range(3):
-            cw[j] += world[k, j] / n
+        cx += world[k, 0] / n
+        cy += world[k, 1] / n
+        cz += world[k, 2] / n
     for k in range(n):
         local[k, 0] -= cl0
         local[k, 1] -= cl1
-        for j in range(3):
-            world[k, j] -= cw[j]
-    roll, pitch, _ = horn_rotation(local, world, n)
+        world[k, 0] -= cx
+        world[k, 1] -= cy
+        world[k, 2] -= cz
+    roll, pitch, _ = horn_rotation(local, world, n, work)
     b.roll = roll
     b.pitch = pitch
     set_slope(b)
-    b.z = cw[2] + math.sin(pitch) * cl0 - math.cos(pitch) * math.sin(roll) * cl1
+    b.z = cz + math.sin(pitch) * cl0 - math.cos(pitch) * math.sin(roll) * cl1
 
 
 @njit(cache=True, nogil=True)
