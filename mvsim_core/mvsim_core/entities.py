@@ -19,10 +19,10 @@ from mvsim_core.state import BODY, DYNAMIC, FloatArray, Rows, State
 
 @dataclass(frozen=True, slots=True)
 class Solid:
-    """A convex collision shape.
+    """A collision shape; it need not be convex.
 
     Args:
-        points: (n, 2) corners in the body frame [m].
+        points: (n, 2) corners of a simple polygon in the body frame, counter-clockwise [m].
         material: Its surface.
         z_range: Lower and upper end above the body's reference point [m].
     """
@@ -52,6 +52,9 @@ class Entity:
     vehicle_row: int = -1
     pids: Rows = field(default_factory=lambda: np.zeros(0, "i8"))
     pid0: int = -1
+    limits: Rows = field(default_factory=lambda: np.zeros(0, "i8"))  # at most one row
+    limit0: int = -1
+    kinematics: Any = None
     sensors: list[Any] = field(default_factory=list)
 
     @property
@@ -78,6 +81,7 @@ class Entity:
             self.wheels = state.wheels[self.wheel0 : self.wheel0 + len(self.wheels)].copy()
             self.vehicle = state.vehicles[self.vehicle_row : self.vehicle_row + 1].copy()
             self.pids = state.pids[self.pid0 : self.pid0 + len(self.pids)].copy()
+            self.limits = state.limits[self.limit0 : self.limit0 + len(self.limits)].copy()
 
 
 def body_row(

@@ -11,7 +11,8 @@ import numpy as np
 
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity, Solid, body_row
-from mvsim_core.geometry import Pose, area_of, convex_hull
+from mvsim_core.geometry import Pose, area_of
+from mvsim_core.polygons import outline_of
 from mvsim_core.solver.base import Inertia, Material
 from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import HorizontalPlaneSpec, OccupancyGridSpec, VerticalPlaneSpec
@@ -32,11 +33,11 @@ def build_block(
     Args:
         spec: What the file says.
         pose: Initial pose, world frame.
-        outline: Polygon (n, 2) in the block's frame [m]; its hull collides.
+        outline: Polygon (n, 2) in the block's frame [m].
         z_range: Lower and upper end above the pose [m].
     """
-    hull = convex_hull(outline)
-    area = area_of(hull)
+    outline = outline_of(outline)
+    area = area_of(outline)
     inertia = Inertia(spec.mass, area.x, area.y, spec.mass * area.second_moment / area.area)
     kind = STATIC if spec.static else DYNAMIC
     if spec.animation is not None:
@@ -46,9 +47,9 @@ def build_block(
     body = body_row(pose, spec.init_vel if kind == DYNAMIC else (0.0, 0.0, 0.0), inertia, kind)
     body["damp_lin"], body["damp_ang"] = spec.linear_damping, spec.angular_damping
     body["ground_mu"] = spec.ground_friction
-    body["ground_r"] = float(np.hypot(hull[:, 0], hull[:, 1]).max())
+    body["ground_r"] = float(np.hypot(outline[:, 0], outline[:, 1]).max())
     material = Material(spec.lateral_friction, spec.restitution)
-    solids = [] if spec.intangible else [Solid(hull, material, z_range)]
+    solids = [] if spec.intangible else [Solid(outline, material, z_range)]
     return Entity(name=spec.name, spec=spec, body=body, inertia=inertia, solids=solids)
 
 

@@ -17,6 +17,8 @@ from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError
 from mvsim_core.friction import FRICTION
+from mvsim_core.kinematics.limits import limit_systems
+from mvsim_core.polygons import convex_parts
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
@@ -33,6 +35,7 @@ class Systems:
     moving: int
     movers: IntArray
     mover_keys: list[int]
+    kinematics: list[Any]
     controllers: list[Any]
     friction: list[Any]
     animations: list[Any]
@@ -132,6 +135,9 @@ class Contents:
             moving=len(movers),
             movers=np.arange(len(movers), dtype=np.int64),
             mover_keys=[e.key for e in movers],
+            kinematics=limit_systems(
+                [(e.limit0, e.kinematics) for e in self.vehicles() if len(e.limits)]
+            ),
             controllers=self._controllers(),
             friction=self._friction(),
             animations=self.animations,
@@ -147,8 +153,9 @@ class Contents:
             sum(len(e.wheels) for e in vehicles),
             len(vehicles),
             sum(len(e.pids) for e in vehicles),
+            sum(len(e.limits) for e in vehicles),
         )
-        wheel = pid = 0
+        wheel = pid = limit = 0
         for row, entity in enumerate(ordered):
             entity.row = row
             state.bodies[row] = entity.body[0]
@@ -166,6 +173,11 @@ class Contents:
             target["odo_left"] += wheel - old_wheel0
             target["odo_right"] += wheel - old_wheel0
             wheel, pid = wheel + n, pid + m
+            entity.limit0 = limit
+            for limits in entity.limits:
+                state.limits[limit] = limits
+                state.limits["vehicle"][limit] = row
+                limit += 1
         return state
 
     def _scene(self, ordered: list[Entity], bodies: Rows) -> None:
@@ -212,4 +224,5 @@ def enter(solver: Box2dSolver, entity: Entity) -> None:
         base = 0.0
     for solid in entity.solids:
         low, high = solid.z_range
-        solver.add_polygon(entity.key, solid.points, solid.material, (base + low, base + high))
+        for part in convex_parts(solid.points):
+            solver.add_polygon(entity.key, part, solid.material, (base + low, base + high))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mvsim_core.entities import Entity
-from mvsim_core.geometry import convex_hull
+from mvsim_core.polygons import outline_of
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.element import HorizontalPlaneSpec
@@ -62,7 +62,7 @@ class Ground:
         elif not spec.static or (spec.intangible and geometry is None):
             return  # it moves itself, or is mere decoration
         else:
-            corners = convex_hull(outline)
+            corners = outline_of(outline)
             piece["kind"] = FLAT
             piece["x0"], piece["y0"] = corners.min(axis=0)
             piece["x1"], piece["y1"] = corners.max(axis=0)

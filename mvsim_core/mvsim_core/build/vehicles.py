@@ -8,12 +8,14 @@ import math
 
 import numpy as np
 
+from mvsim_core.build.kinematics import build_kinematics
 from mvsim_core.controllers import controller_class
 from mvsim_core.dynamics import DYNAMICS, Layout
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.entities import Entity, Solid, body_row
 from mvsim_core.errors import BuildError
-from mvsim_core.geometry import Pose, area_of, box, convex_hull
+from mvsim_core.geometry import Pose, area_of, box
+from mvsim_core.polygons import outline_of
 from mvsim_core.solver.base import Inertia, Material
 from mvsim_core.specs.controller import (
     AckermannRawSpec,
@@ -48,29 +50,30 @@ def build_vehicle(
     Args:
         spec: What the file says.
         pose: Initial pose, world frame.
-        outline: Chassis polygon (n, 2) in the vehicle frame [m]; its hull collides.
+        outline: Chassis polygon (n, 2) in the vehicle frame [m].
         z_range: Lower and upper end of the chassis [m].
         gravity: Acceleration of gravity [m/s²].
 
     Raises:
         BuildError: Wheels are where they cannot be.
     """
-    hull = convex_hull(outline)
+    outline = outline_of(outline)
     layout = DYNAMICS.get(spec.dynamics.kind)().layout(spec.dynamics)
     _check_wheels(spec, layout)
-    inertia = _inertia(spec, hull)
+    inertia = _inertia(spec, outline)
     chassis = spec.dynamics.chassis
     body = body_row(pose, spec.init_vel, inertia)
     body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
     vehicle, pids = _vehicle_rows(spec, layout)
-    area = area_of(hull)
+    area = area_of(outline)
     vehicle["chassis_x"], vehicle["chassis_y"] = area.x, area.y
     vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
     wheels = _wheel_rows(spec, gravity, inertia)
     _initial_command(spec, layout, vehicle, wheels)
-    solids = [Solid(hull, CHASSIS, z_range)]
+    limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
+    solids = [Solid(outline, CHASSIS, z_range)]
     solids += [_wheel_solid(w) for w in spec.dynamics.wheels]
     return Entity(
         name=spec.name,
@@ -81,13 +84,15 @@ def build_vehicle(
         vehicle=vehicle,
         wheels=wheels,
         pids=pids,
+        limits=limits,
+        kinematics=kinematics,
     )
 
 
-def _inertia(spec: VehicleSpec, hull: FloatArray) -> Inertia:
+def _inertia(spec: VehicleSpec, outline: FloatArray) -> Inertia:
     """Return the mass properties of a uniform chassis plate and uniform wheel boxes."""
     chassis = spec.dynamics.chassis
-    area = area_of(hull)
+    area = area_of(outline)
     parts = [(chassis.mass, area.x, area.y, chassis.mass * area.second_moment / area.area)]
     for w in spec.dynamics.wheels:
         parts.append((w.mass, w.x, w.y, w.mass * (w.diameter**2 + w.width**2) / 12.0))

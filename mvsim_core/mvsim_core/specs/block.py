@@ -22,6 +22,7 @@ from mvsim_core.specs.params import (
     param,
     section,
 )
+from mvsim_core.specs.shapes import shape_faults
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import GeometrySpec, VisualSpec
 
@@ -74,6 +75,7 @@ class BlockSpec(SimulableSpec):
             yield f"zmin ({self.zmin:g} m) must be below zmax ({self.zmax:g} m)"
         if self.shape_from_visual and self.geometry is None and not self.visuals:
             yield "shape_from_visual needs a <visual> or a <geometry>"
+        yield from shape_faults(self.shape)
 
     def finished(self) -> BlockSpec:
         """Return self with the default heights, or without a shape if a mesh gives it."""

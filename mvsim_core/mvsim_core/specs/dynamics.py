@@ -33,6 +33,7 @@ from mvsim_core.specs.params import (
     param,
     section,
 )
+from mvsim_core.specs.shapes import shape_faults
 from mvsim_core.specs.wheel import WheelSpec
 
 Polygon = tuple[Point2, ...]
@@ -99,9 +100,10 @@ class ChassisSpec(Spec):
     shape_from_visual: bool = param(False, form="flag")
 
     def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the height range."""
+        """Yield what is wrong with the height range and the shape."""
         if self.zmin >= self.zmax:
             yield f"zmin ({self.zmin:g} m) must be below zmax ({self.zmax:g} m)"
+        yield from shape_faults(self.shape)
 
     def finished(self) -> ChassisSpec:
         """Return self without a shape if that is to come from the meshes."""
