@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 WORLD ?= worlds/warehouse.world.xml
+TIME ?= 20
 
 # A sourced ROS installation or another environment must not reach into ours.
 export PYTHONNOUSERSITE := 1
@@ -14,7 +15,7 @@ unexport ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION RMW_IMPLEMENTATION
 .PHONY: help demo test lint format bench clean setup setup-dev
 
 help:
-	@echo "make demo    drive a robot through a small warehouse over ROS 2 (WORLD=file.xml)"
+	@echo "make demo    drive a robot through a small warehouse over ROS 2 (WORLD=file.xml TIME=20)"
 	@echo "make test    style, types and all tests"
 	@echo "make lint    style and types only"
 	@echo "make format  put the code into the project's style"
@@ -22,7 +23,7 @@ help:
 	@echo "make clean   remove all that make has made, also .venv and .cache"
 
 demo: setup
-	@$(PY) -m mvsim_ros2.demo "$(WORLD)"
+	@$(PY) -m mvsim_ros2.demo "$(WORLD)" --time $(TIME)
 
 test: lint
 	$(PY) -m pytest -n 2 --dist loadfile
