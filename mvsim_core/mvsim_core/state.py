@@ -179,6 +179,39 @@ PID = np.dtype(
     ]
 )
 
+#: Kinematics of a vehicle: limits of its targets, then the memory of the last step.
+LIMIT = np.dtype(
+    [
+        ("vehicle", "i8"),  # row of VEHICLE
+        ("kind", "i8"),  # OMNI, DIFF, DIFF_DYN or CUSTOM of `kinematics.laws`
+        ("strategy", "i8"),  # ANGULAR, TORQUES or INTERSECTION
+        ("motor", "i8"),  # 1: motors follow the needed torques by a PID
+        ("max_speed", "f8"),  # m/s, of the body or of a wheel; inf: none, as for all limits
+        ("max_angular", "f8"),  # rad/s
+        ("max_forward", "f8"),  # m/s
+        ("max_backward", "f8"),  # m/s
+        ("axis", "f8"),  # m, distance of the wheels
+        ("max_acceleration", "f8"),  # m/s², also the limit of the scaled torques
+        ("moi", "f8"),  # 1, scaled moment of inertia
+        ("limit_linear", "f8"),  # m/s², of the acceleration as a vector
+        ("limit_angular", "f8"),  # rad/s²
+        ("k_p", "f8"),  # 1, gains of the motors
+        ("k_i", "f8"),  # 1/s
+        ("k_d", "f8"),  # s
+        ("vx", "f8"),  # m/s, twist that was let pass in the last step, vehicle frame
+        ("vy", "f8"),  # m/s
+        ("wz", "f8"),  # rad/s
+        ("torque_left", "f8"),  # m/s², scaled torques of the motors
+        ("torque_right", "f8"),
+        ("error_left", "f8"),  # m/s², last errors of the torques
+        ("error_right", "f8"),
+        ("sum_left", "f8"),  # m/s, integrals of the errors
+        ("sum_right", "f8"),
+    ]
+)
+#: What LIMIT remembers, zero for a vehicle at rest.
+LIMIT_MEMORY = LIMIT.names[LIMIT.names.index("vx") :] if LIMIT.names else ()
+
 
 @dataclass
 class State:
@@ -188,11 +221,16 @@ class State:
     wheels: Rows
     vehicles: Rows
     pids: Rows
+    limits: Rows
 
     def copy(self) -> State:
         """Return an independent copy."""
         return State(
-            self.bodies.copy(), self.wheels.copy(), self.vehicles.copy(), self.pids.copy()
+            self.bodies.copy(),
+            self.wheels.copy(),
+            self.vehicles.copy(),
+            self.pids.copy(),
+            self.limits.copy(),
         )
 
     def assign(self, other: State) -> None:
@@ -201,15 +239,17 @@ class State:
         self.wheels[:] = other.wheels
         self.vehicles[:] = other.vehicles
         self.pids[:] = other.pids
+        self.limits[:] = other.limits
 
 
-def allocate(bodies: int, wheels: int, vehicles: int, pids: int) -> State:
+def allocate(bodies: int, wheels: int, vehicles: int, pids: int, limits: int) -> State:
     """Return a state of the given numbers of rows, all zero."""
     return State(
         np.zeros(bodies, BODY),
         np.zeros(wheels, WHEEL),
         np.zeros(vehicles, VEHICLE),
         np.zeros(pids, PID),
+        np.zeros(limits, LIMIT),
     )
 
 

@@ -229,6 +229,17 @@ class Vehicle(Handle):
         )
 
     @property
+    def kinematics(self) -> Any:
+        """Limits of its commands, see `mvsim_core.kinematics`; None if it has no such limits."""
+        return self._entity.kinematics
+
+    @property
+    def target(self) -> Twist:
+        """Twist that its controller follows: the last step's command within its kinematics."""
+        v = self._row
+        return Twist(float(v["vx"]), float(v["vy"]), float(v["wz"]))
+
+    @property
     def steering(self) -> float:
         """Angle of the virtual centre wheel [rad]."""
         return float(self._row["steer"])

@@ -17,7 +17,7 @@ from mvsim_core.friction import contact_kernel
 from mvsim_core.profile import Profile
 from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
 from mvsim_core.specs.world import WorldSpec
-from mvsim_core.state import State
+from mvsim_core.state import LIMIT_MEMORY, State
 from mvsim_core.ticks import SimClock
 from mvsim_core.vehicle import Block, Handles, Vehicle
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PHASES = (
     "commands",
+    "kinematics",
     "animations",
     "controllers",
     "friction",
@@ -37,8 +38,8 @@ PHASES = (
     "odometry",
     "sensors",
 )
-COMMANDS, ANIMATIONS, CONTROLLERS, FRICTION, INTEGRATE = range(5)
-SOLVER, TERRAIN, ODOMETRY, SENSORS = range(5, 9)
+COMMANDS, KINEMATICS, ANIMATIONS, CONTROLLERS, FRICTION = range(5)
+INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS = range(5, 10)
 
 #: Rounds of the terrain's fit after something was put somewhere; steps go on from there.
 SETTLING = 4
@@ -102,6 +103,10 @@ class World:
         self._profile.start()
         apply_commands_kernel(state.vehicles, self._clock.ticks, self._timeout_ticks())
         mark(COMMANDS)
+        if self._kinematics:
+            for limits in self._kinematics:
+                limits.apply(state, dt)
+            mark(KINEMATICS)
         for animation in self._animations:
             animation.apply(state, self._clock.time + dt, dt)
         mark(ANIMATIONS)
@@ -223,6 +228,9 @@ class World:
             row[name] = 0.0
         start = entity.wheel0
         self.state_arrays.wheels["omega"][start : start + len(entity.wheels)] = 0.0
+        limits = self.state_arrays.limits[entity.limit0 :][: len(entity.limits)]
+        for name in LIMIT_MEMORY:
+            limits[name] = 0.0
         if entity.key >= 0:
             self._solver.place(entity.key, x, y, yaw)
             self._solver.refresh()
@@ -284,6 +292,7 @@ class World:
         """Lay the arrays and systems out for what there is now."""
         layout = self._contents.assemble()
         self.state_arrays: State = layout.state
+        self._kinematics = layout.kinematics
         self._controllers = layout.controllers
         self._friction = layout.friction
         self._animations = layout.animations

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mvsim_core.specs.controller import RawSpec
 from mvsim_core.specs.dynamics import DYNAMICS, DifferentialSpec, DynamicsSpec
 from mvsim_core.specs.friction import FRICTIONS, DefaultFrictionSpec, FrictionSpec
+from mvsim_core.specs.kinematics import KINEMATICS, KinematicsSpec
 from mvsim_core.specs.params import Spec, param, section
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
 from mvsim_core.specs.simulable import SimulableSpec
@@ -31,9 +34,15 @@ class VehicleSpec(SimulableSpec):
     name: str = param("", attribute=True, help="absent: veh1, veh2, ...")
     class_name: str = param("", xml="class", attribute=True)
     dynamics: DynamicsSpec = section(DifferentialSpec(), "dynamics", DYNAMICS, required=True)
+    kinematics: KinematicsSpec | None = section(None, "kinematics", KINEMATICS)
     friction: FrictionSpec = section(DefaultFrictionSpec(), "friction", FRICTIONS)
     odometry: OdometrySpec = section(OdometrySpec(), "odometry", OdometrySpec)
     sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     log_path: str = param("", help="folder or prefix of the vehicle's CSV logs")
     auto_start_recording: bool = param(False)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield what has no effect."""
+        if self.kinematics is not None and isinstance(self.dynamics.controller, RawSpec):
+            yield "<kinematics> limits twists, but the controller 'raw' takes none"

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kinematics on the command path of a world: between commands and motor controllers.
+
+The limits start from the twist that they let pass in the last step, not from a measured one: a
+motor controller needs a set point ahead of the motion to follow it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import njit
+
+from mvsim_core.geometry import Twist
+from mvsim_core.kinematics.base import ArrayKinematics, Kinematics
+from mvsim_core.kinematics.laws import (
+    CUSTOM,
+    Triple,
+    feasible_twist,
+    limit_acceleration,
+    motor_step,
+)
+from mvsim_core.state import Row, Rows, State
+
+
+@njit(cache=True, nogil=True)
+def limited_twist(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
+    """Return what acceleration limits, kinematics and motors make of a wished twist."""
+    if p.limit_linear < math.inf or p.limit_angular < math.inf:
+        want = feasible_twist(p, want, now, 0.0)
+        want = limit_acceleration(want, now, dt, p.limit_linear, p.limit_angular)
+    if p.motor != 0:
+        return motor_step(p, p, want, now, dt)
+    return feasible_twist(p, want, now, dt)
+
+
+@njit(cache=True, nogil=True)
+def limit_twists_kernel(vehicles: Rows, limits: Rows, dt: float) -> None:
+    """Replace the targets of all vehicles with kinematics by feasible ones."""
+    for k in range(limits.shape[0]):
+        p = limits[k]
+        if p.kind == CUSTOM:
+            continue
+        v = vehicles[p.vehicle]
+        want = (v.vx, v.vy, v.wz)
+        v.vx, v.vy, v.wz = limited_twist(p, want, (p.vx, p.vy, p.wz), dt)
+        if not math.isnan(v.target_steer):  # a car slows down, it doesn't turn its wheels back
+            v.wz = v.vx * math.tan(v.target_steer) / v.wheelbase
+        p.vx, p.vy, p.wz = v.vx, v.vy, v.wz
+
+
+class TwistLimits:
+    """The built-in kinematics of all vehicles of a world."""
+
+    def apply(self, state: State, dt: float) -> None:
+        """Limit the targets in VEHICLE.vx, vy, wz."""
+        limit_twists_kernel(state.vehicles, state.limits, dt)
+
+
+class PythonLimits:
+    """Kinematics that third parties wrote in Python: one call a vehicle and step.
+
+    Args:
+        rows: Rows of LIMIT.
+        kinematics: One object for each.
+    """
+
+    def __init__(self, rows: list[int], kinematics: list[Kinematics]) -> None:
+        """Serve some rows of LIMIT."""
+        self._parts = list(zip(rows, kinematics, strict=True))
+
+    def apply(self, state: State, dt: float) -> None:
+        """Limit the targets in VEHICLE.vx, vy, wz."""
+        for k, kinematics in self._parts:
+            p: Any = state.limits[k]
+            v: Any = state.vehicles[p["vehicle"]]
+            want = Twist(float(v["vx"]), float(v["vy"]), float(v["wz"]))
+            now = Twist(float(p["vx"]), float(p["vy"]), float(p["wz"]))
+            twist = kinematics.feasible(want, now, dt)
+            for name, value in zip(("vx", "vy", "wz"), twist, strict=True):
+                v[name] = p[name] = value
+
+
+def limit_systems(users: list[tuple[int, Kinematics]]) -> list[Any]:
+    """Return the systems that serve rows of LIMIT and their kinematics; none for none."""
+    systems: list[Any] = []
+    custom = [(k, it) for k, it in users if not isinstance(it, ArrayKinematics)]
+    if len(custom) < len(users):
+        systems.append(TwistLimits())
+    if custom:
+        systems.append(PythonLimits([k for k, _ in custom], [it for _, it in custom]))
+    return systems

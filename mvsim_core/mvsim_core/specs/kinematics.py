@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kinematics: limits that a vehicle's commanded twist meets before its motor controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mvsim_core.specs.converters import NUMBER
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    Check,
+    Spec,
+    Variants,
+    one_of,
+    param,
+    section,
+)
+
+#: What gives way when speed and turn can't both be had; the order is that of the kernel's codes.
+STRATEGIES = ("angular", "torques", "intersection")
+
+_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
+_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModulationSpec(Spec):
+    """Base of what changes a feasible twist once more."""
+
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitAccelerationSpec(ModulationSpec):
+    """Limits of the linear acceleration, as a vector, and of the angular one; absent: none."""
+
+    kind: str = "LimitAcceleration"
+    max_acceleration: float | None = param(
+        None, conv=NUMBER, unit="m/s^2", check=_NOT_NEGATIVE, attribute=True
+    )
+    max_angular_acceleration: float | None = param(
+        None, conv=NUMBER, unit="rad/s^2", check=_NOT_NEGATIVE, attribute=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotorControllerSpec(ModulationSpec):
+    """Motors whose torque goes a share of the way to the needed one in each step."""
+
+    kind: str = "MotorController"
+    k: float = param(0.1, check=NOT_NEGATIVE, attribute=True, help="the share, a step")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotorPidSpec(ModulationSpec):
+    """Motors whose torque follows the needed one by a PID, one a wheel."""
+
+    kind: str = "MotorPID"
+    k_p: float = param(1.0, check=NOT_NEGATIVE, attribute=True, help="a step")
+    k_i: float = param(0.0, unit="1/s", check=NOT_NEGATIVE, attribute=True)
+    k_d: float = param(0.0, unit="s", check=NOT_NEGATIVE, attribute=True)
+
+
+MODULATIONS = Variants(
+    "modulation class",
+    {
+        "LimitAcceleration": LimitAccelerationSpec(),
+        "MotorController": MotorControllerSpec(),
+        "MotorPID": MotorPidSpec(),
+    },
+    base=ModulationSpec,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KinematicsSpec(Spec):
+    """Limits of the speed and the angular speed of the body; absent: none."""
+
+    kind: str = "Omni"
+    max_speed: float | None = param(
+        None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE, help="of the body"
+    )
+    max_angular_speed: float | None = param(None, conv=NUMBER, unit="rad/s", check=_NOT_NEGATIVE)
+    modulations: tuple[ModulationSpec, ...] = section((), "modulation", MODULATIONS, many=True)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong between the modulations and the class."""
+        kinds = [modulation.kind for modulation in self.modulations]
+        for kind in dict.fromkeys(kinds):
+            if kinds.count(kind) > 1:
+                yield f"has {kinds.count(kind)} modulations of class {kind!r}, at most one counts"
+        motors = [m for m in self.modulations if isinstance(m, MotorControllerSpec | MotorPidSpec)]
+        if motors and not isinstance(self, TwoWheelsDiffDynSpec):
+            yield f"a modulation of class {motors[0].kind!r} needs kinematics of class '2WDiffDyn'"
+        if len({motor.kind for motor in motors}) > 1:
+            yield "can have one motor: 'MotorController' or 'MotorPID'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoWheelsDiffSpec(KinematicsSpec):
+    """Two driven wheels of limited speed; turning goes before driving."""
+
+    kind: str = "2WDiff"
+    axis: float | None = param(
+        None,
+        also=("wheel_axis",),
+        conv=NUMBER,
+        unit="m",
+        check=_POSITIVE,
+        help="distance of the wheels; absent: that of the vehicle's",
+    )
+    max_forward_speed: float | None = param(None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE)
+    max_backward_speed: float | None = param(None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoWheelsDiffDynSpec(TwoWheelsDiffSpec):
+    """Two driven wheels of limited speed and torque."""
+
+    kind: str = "2WDiffDyn"
+    max_acceleration: float | None = param(
+        None, conv=NUMBER, unit="m/s^2", check=_POSITIVE, help="with both motors at their limit"
+    )
+    moi: float | None = param(
+        None,
+        conv=NUMBER,
+        check=_POSITIVE,
+        help="moment of inertia over that of a disc as wide as the axis; absent: the vehicle's",
+    )
+    strategy: str = param("angular", check=one_of(*STRATEGIES), help="what gives way")
+
+
+KINEMATICS = Variants(
+    "kinematics class",
+    {
+        "Omni": KinematicsSpec(),
+        "2WDiff": TwoWheelsDiffSpec(),
+        "2WDiffDyn": TwoWheelsDiffDynSpec(),
+    },
+    base=KinematicsSpec,
+)
