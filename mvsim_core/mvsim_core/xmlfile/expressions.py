@@ -19,13 +19,26 @@ from random import Random
 from typing import NamedTuple
 
 from mvsim_core.errors import suggestion
+from mvsim_core.xmlfile.formula_functions import (
+    ADD,
+    AND,
+    COMPARE,
+    CONSTANTS,
+    FUNCTIONS,
+    MULTIPLY,
+    OR,
+    WORDS,
+    Operator,
+    Operators,
+    power,
+    random_functions,
+)
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 30
 
 Lookup = Callable[[str], float | None]
 Thunk = Callable[[], float]
-Operator = Callable[[float, float], float]
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -41,12 +54,6 @@ class ExpressionError(Exception):
 class _Token(NamedTuple):
     kind: str
     text: str
-
-
-class _Function(NamedTuple):
-    least: int
-    most: int
-    call: Callable[..., float]
 
 
 def evaluate(text: str, lookup: Lookup, random: Random) -> float:
@@ -93,7 +100,7 @@ class _Parser:
         self.position = 0
         self.depth = 0
         self.lookup = lookup
-        self.functions = {**_FUNCTIONS, **_random_functions(random)}
+        self.functions = {**FUNCTIONS, **random_functions(random)}
 
     def whole(self) -> Thunk:
         if self.tokens[0].kind == "end":
@@ -134,28 +141,28 @@ class _Parser:
         return value
 
     def disjunction(self) -> Thunk:
-        return self.chain(self.conjunction, _OR)
+        return self.chain(self.conjunction, OR)
 
     def conjunction(self) -> Thunk:
-        return self.chain(self.comparison, _AND)
+        return self.chain(self.comparison, AND)
 
     def comparison(self) -> Thunk:
-        return self.chain(self.sum, _COMPARE)
+        return self.chain(self.sum, COMPARE)
 
     def sum(self) -> Thunk:
-        return self.chain(self.product, _ADD)
+        return self.chain(self.product, ADD)
 
     def product(self) -> Thunk:
         first = self.signed()
         rest: list[tuple[Operator, Thunk]] = []
         while True:
-            operator = self.take(*_MULTIPLY)
+            operator = self.take(*MULTIPLY)
             if not operator and not self.starts_operand():
                 return _joined(first, rest) if rest else first
             # Without an operator: 2x, 2(a + b), (a)(b)
-            rest.append((_MULTIPLY[operator or "*"], self.signed()))
+            rest.append((MULTIPLY[operator or "*"], self.signed()))
 
-    def chain(self, operand: Callable[[], Thunk], operators: _Operators) -> Thunk:
+    def chain(self, operand: Callable[[], Thunk], operators: Operators) -> Thunk:
         """Return operands joined by operators of equal rank, from left to right."""
         first = operand()
         rest = []
@@ -166,7 +173,7 @@ class _Parser:
     def starts_operand(self) -> bool:
         token = self.tokens[self.position]
         if token.kind == "name":
-            return token.text.lower() not in _WORDS
+            return token.text.lower() not in WORDS
         return token.kind == "number" or token.text in ("(", "[")
 
     def signed(self) -> Thunk:
@@ -179,7 +186,7 @@ class _Parser:
     def power(self) -> Thunk:
         base = self.operand()
         if self.take("^"):
-            return _joined(base, [(_power, self.deeper(self.signed))])
+            return _joined(base, [(power, self.deeper(self.signed))])
         return base
 
     def operand(self) -> Thunk:
@@ -206,11 +213,11 @@ class _Parser:
         key = name.lower()
         if key == "not":
             return _negation(self.deeper(self.operand))
-        if key in _CONSTANTS:
-            return _constant(_CONSTANTS[key])
+        if key in CONSTANTS:
+            return _constant(CONSTANTS[key])
         if key == "if" or key in self.functions:
             return self.call(key)
-        known = (*self.functions, *_CONSTANTS, "if", "not")
+        known = (*self.functions, *CONSTANTS, "if", "not")
         raise ExpressionError(f"unknown name {name!r}{suggestion(key, known)}")
 
     def call(self, key: str) -> Thunk:
@@ -255,151 +262,3 @@ def _joined(first: Thunk, rest: list[tuple[Operator, Thunk]]) -> Thunk:
         return result
 
     return value
-
-
-def _power(base: float, exponent: float) -> float:
-    value: float | complex = base**exponent
-    if isinstance(value, complex):
-        raise ValueError
-    return value
-
-
-def _root(value: float, degree: float) -> float:
-    return _power(value, 1.0 / degree)
-
-
-def _round(value: float) -> float:
-    # Halves away from zero, as C does; Python rounds them to even.
-    return math.copysign(math.floor(abs(value) + 0.5), value)
-
-
-def _roundn(value: float, digits: float) -> float:
-    scale = 10.0 ** math.trunc(digits)
-    return _round(value * scale) / scale
-
-
-def _clamp(low: float, value: float, high: float) -> float:
-    return min(max(low, value), high)
-
-
-def _mean(*values: float) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _sign(value: float) -> float:
-    return float((value > 0) - (value < 0))
-
-
-def _sinc(value: float) -> float:
-    return math.sin(value) / value if value else 1.0
-
-
-def _normal_cdf(value: float) -> float:
-    return 0.5 * math.erfc(-value / math.sqrt(2.0))
-
-
-def _random_functions(random: Random) -> dict[str, _Function]:
-    def randomize(seed: float) -> float:
-        random.seed(int(seed))
-        return 0.0
-
-    return {
-        "rand": _Function(0, 0, random.random),
-        "randn": _Function(0, 0, lambda: random.gauss(0.0, 1.0)),
-        "unifrnd": _Function(2, 2, lambda low, high: low + (high - low) * random.random()),
-        "randomize": _Function(1, 1, randomize),
-    }
-
-
-_Operators = dict[str, Operator]
-
-_OR: _Operators = {
-    "or": lambda a, b: float(a != 0 or b != 0),
-    "||": lambda a, b: float(a != 0 or b != 0),
-    "|": lambda a, b: float(a != 0 or b != 0),
-    "xor": lambda a, b: float((a != 0) != (b != 0)),
-    "nor": lambda a, b: float(a == 0 and b == 0),
-    "xnor": lambda a, b: float((a != 0) == (b != 0)),
-}
-_AND: _Operators = {
-    "and": lambda a, b: float(a != 0 and b != 0),
-    "&&": lambda a, b: float(a != 0 and b != 0),
-    "&": lambda a, b: float(a != 0 and b != 0),
-    "nand": lambda a, b: float(a == 0 or b == 0),
-}
-_COMPARE: _Operators = {
-    "<": lambda a, b: float(a < b),
-    "<=": lambda a, b: float(a <= b),
-    ">": lambda a, b: float(a > b),
-    ">=": lambda a, b: float(a >= b),
-    "=": lambda a, b: float(a == b),
-    "==": lambda a, b: float(a == b),
-    "!=": lambda a, b: float(a != b),
-    "<>": lambda a, b: float(a != b),
-}
-_ADD: _Operators = {"+": lambda a, b: a + b, "-": lambda a, b: a - b}
-_MULTIPLY: _Operators = {
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "%": math.fmod,
-}
-_WORDS = frozenset((*_OR, *_AND))
-
-_CONSTANTS = {
-    "pi": math.pi,
-    "m_pi": math.pi,
-    "m_e": math.e,
-    "epsilon": 1e-10,  # ExprTk's tolerance for doubles
-    "inf": math.inf,
-    "true": 1.0,
-    "false": 0.0,
-}
-
-_MANY = 1000
-_FUNCTIONS: dict[str, _Function] = {
-    **{
-        name: _Function(1, 1, getattr(math, name))
-        for name in (
-            *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "sin", "sinh"),
-            *("tan", "tanh", "exp", "expm1", "log10", "log1p", "log2", "sqrt", "erf", "erfc"),
-            *("trunc", "ceil", "floor"),
-        )
-    },
-    "abs": _Function(1, 1, abs),
-    "atan2": _Function(2, 2, math.atan2),
-    "avg": _Function(1, _MANY, _mean),
-    "clamp": _Function(3, 3, _clamp),
-    "cot": _Function(1, 1, lambda x: 1.0 / math.tan(x)),
-    "csc": _Function(1, 1, lambda x: 1.0 / math.sin(x)),
-    "deg2grad": _Function(1, 1, lambda x: x / 0.9),
-    "deg2rad": _Function(1, 1, math.radians),
-    "equal": _Function(2, 2, lambda a, b: float(math.isclose(a, b, rel_tol=1e-10))),
-    "frac": _Function(1, 1, lambda x: math.fmod(x, 1.0)),
-    "grad2deg": _Function(1, 1, lambda x: x * 0.9),
-    "hypot": _Function(2, 2, math.hypot),
-    "iclamp": _Function(
-        3,
-        3,
-        lambda low, x, high: x if not low < x < high else (low if x - low < high - x else high),
-    ),
-    "inrange": _Function(3, 3, lambda low, x, high: float(low <= x <= high)),
-    "int": _Function(1, 1, math.trunc),
-    "log": _Function(1, 1, math.log),
-    "logn": _Function(2, 2, math.log),
-    "max": _Function(1, _MANY, lambda *values: max(values)),
-    "mean": _Function(1, _MANY, _mean),
-    "min": _Function(1, _MANY, lambda *values: min(values)),
-    "mod": _Function(2, 2, math.fmod),
-    "mul": _Function(1, _MANY, lambda *values: math.prod(values)),
-    "ncdf": _Function(1, 1, _normal_cdf),
-    "not_equal": _Function(2, 2, lambda a, b: float(not math.isclose(a, b, rel_tol=1e-10))),
-    "pow": _Function(2, 2, _power),
-    "rad2deg": _Function(1, 1, math.degrees),
-    "root": _Function(2, 2, _root),
-    "round": _Function(1, 1, _round),
-    "roundn": _Function(2, 2, _roundn),
-    "sec": _Function(1, 1, lambda x: 1.0 / math.cos(x)),
-    "sgn": _Function(1, 1, _sign),
-    "sinc": _Function(1, 1, _sinc),
-    "sum": _Function(1, _MANY, lambda *values: math.fsum(values)),
-}

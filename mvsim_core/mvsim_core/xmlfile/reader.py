@@ -25,7 +25,7 @@ MAX_FILE_SIZE = 64 * 2**20  # bytes
 MAX_INCLUDES = 30
 MAX_DEPTH = 100
 MAX_LOOPS = 100_000
-MAX_ELEMENTS = 2_000_000
+MAX_ELEMENTS = 1_000_000
 
 CLASS_TAGS = ("vehicle:class", "block:class", "actor:class")
 

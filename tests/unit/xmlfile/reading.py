@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of the reader share."""
 
+from pathlib import Path
+
 from mvsim_core.specs import BlockSpec, VehicleSpec, WorldSpec
 from mvsim_core.xmlfile import read_world
 
@@ -37,3 +39,12 @@ def dynamics(kind: str, content: str) -> VehicleSpec:
 def block(content: str, **options: object) -> BlockSpec:
     """Read the one block of a world; its pose is given."""
     return world(f'<block name="b1">{ORIGIN}{content}</block>', **options).blocks[0]
+
+
+def read(folder: Path, body: str) -> VehicleSpec:
+    """Read the first vehicle of a world file in a folder; it must give no warnings."""
+    file = folder / "w.world.xml"
+    file.write_text(f"<mvsim_world>{body}</mvsim_world>")
+    spec, found = read_world(file)
+    assert [str(problem) for problem in found] == []
+    return spec.vehicles[0]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Broken world files, each with the message that its author would read."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -247,7 +248,13 @@ EXPECTED = {
 def test_message(name: str) -> None:
     with pytest.raises(WorldFileError) as caught:
         read_world(FILES / f"bad_{name}.world.xml")
-    assert str(caught.value).replace(str(FILES), "FILES") == EXPECTED[name]
+    message = str(caught.value).replace(str(FILES), "FILES")
+    # Plug-ins and later versions know more words than the texts above.
+    assert _without_lists(message) == _without_lists(EXPECTED[name])
+
+
+def _without_lists(message: str) -> str:
+    return re.sub(r"Known: .*|one of .*, got", "...", message)
 
 
 def test_every_broken_file_is_expected() -> None:

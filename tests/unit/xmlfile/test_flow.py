@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 
 from mvsim_core.errors import WorldFileError
-from mvsim_core.specs import LaserSpec, VehicleSpec
+from mvsim_core.specs import LaserSpec
 from mvsim_core.xmlfile import read_world
-from tests.unit.xmlfile.reading import DIFFERENTIAL, ORIGIN, block, vehicle, warnings, world
+from tests.unit.xmlfile.reading import (
+    DIFFERENTIAL,
+    ORIGIN,
+    block,
+    read,
+    vehicle,
+    warnings,
+    world,
+)
 
 
 def errors(body: str) -> str:
@@ -228,34 +236,6 @@ def test_names_of_owner_and_part() -> None:
 # Includes
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with a sensor and a vehicle that includes it with arguments."""
-    (tmp_path / "defs").mkdir()
-    (tmp_path / "defs" / "scan.sensor.xml").write_text(
-        '<sensor class="laser" name="${sensor_name|scan}">'
-        "<pose_3d>${sensor_x|0} 0 ${sensor_z|0.1} 0 0 0</pose_3d>"
-        "<visual><model_uri>${MVSIM_CURRENT_FILE_DIRECTORY}/scan.dae</model_uri></visual>"
-        "<sensor_period>$f{1.0/${sensor_rate|10}}</sensor_period></sensor>"
-    )
-    (tmp_path / "defs" / "rover.vehicle.xml").write_text(
-        '<vehicle:class name="rover"><dynamics class="differential">'
-        '<controller class="${controller|twist_ideal}"/></dynamics>'
-        '<if condition="${with_scan|true}"><include file="scan.sensor.xml"'
-        ' sensor_x="$f{-0.5*0.2}" sensor_rate="${rate|20}" sensor_name="${NAME}_scan"/></if>'
-        "</vehicle:class>"
-    )
-    return tmp_path
-
-
-def read(folder: Path, body: str) -> VehicleSpec:
-    file = folder / "w.world.xml"
-    file.write_text(f"<mvsim_world>{body}</mvsim_world>")
-    spec, found = read_world(file)
-    assert [str(problem) for problem in found] == []
-    return spec.vehicles[0]
-
-
 def test_arguments_defaults_and_nested_includes(folder: Path) -> None:
     made = read(
         folder,
@@ -342,57 +322,3 @@ def test_files_beside_other_includes_are_found_with_a_warning(folder: Path) -> N
     spec, found = read_world(file)
     assert [scan.name for scan in spec.vehicles[0].sensors] == ["scan", "r1_scan"]
     assert "'scan.sensor.xml' is not beside this file" in str(found[0])
-
-
-# Packages and shell commands
-
-
-@pytest.fixture
-def prefix(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An install prefix with the package `robots`."""
-    prefix = folder / "install"
-    marker = prefix / "share" / "ament_index" / "resource_index" / "packages"
-    marker.mkdir(parents=True)
-    (marker / "robots").touch()
-    (folder / "defs").rename(prefix / "share" / "robots")
-    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{prefix}")
-    return prefix
-
-
-@pytest.mark.parametrize(
-    "where",
-    [
-        "$(ros2 pkg prefix robots)/share/robots",
-        "$( ros2 pkg prefix --share robots )",
-        "package://robots",
-    ],
-)
-def test_packages_without_ros(folder: Path, prefix: Path, where: str) -> None:
-    made = read(
-        folder,
-        f'<variable name="DEFS" value="{where}"/><include file="${{DEFS}}/rover.vehicle.xml"/>'
-        f'<vehicle name="r1" class="rover">{ORIGIN}</vehicle>',
-    )
-    uri = made.sensors[0].visuals[0].model_uri
-    assert uri == str(prefix / "share" / "robots" / "scan.dae")
-
-
-def test_packages_in_the_source_tree(folder: Path) -> None:
-    (folder / "defs" / "package.xml").write_text("<package><name>robots</name></package>")
-    worlds = folder / "worlds" / "deep"
-    worlds.mkdir(parents=True)
-    made = read(
-        worlds,
-        '<include file="package://robots/rover.vehicle.xml"/>'
-        f'<vehicle name="r1" class="rover">{ORIGIN}</vehicle>',
-    )
-    assert made.sensors[0].name == "r1_scan"
-
-
-def test_shell_commands_only_on_demand() -> None:
-    text = "<mvsim_world><server_address>$(printf 3)</server_address></mvsim_world>"
-    with pytest.raises(WorldFileError, match="is not run"):
-        read_world(text=text)
-    assert read_world(text=text, allow_shell=True)[0].server_address == "3"
-    with pytest.raises(WorldFileError, match="failed"):
-        read_world(text=text.replace("printf 3", "exit 3"), allow_shell=True)

@@ -123,9 +123,9 @@ def test_specs_made_in_python_are_checked_by_the_same_rules() -> None:
 
 
 def test_variants() -> None:
-    assert set(FRICTIONS) == {"default", "wardiagnemma", "ellipse"}
-    assert len(DYNAMICS) == 5
-    assert len(SENSORS) == 6
+    assert {"default", "wardiagnemma", "ellipse"} <= set(FRICTIONS)
+    assert len(DYNAMICS) >= 5
+    assert len(SENSORS) >= 6
     assert ELEMENTS["point_cloud"] is ELEMENTS["pointcloud"]
     with pytest.raises(UnknownName, match="Did you mean 'laser'"):
         SENSORS["lasr"]
