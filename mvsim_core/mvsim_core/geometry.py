@@ -62,6 +62,28 @@ def quaternion(roll: float, pitch: float, yaw: float) -> tuple[float, float, flo
     )
 
 
+Quaternion = tuple[float, float, float, float]
+
+
+def quaternion_product(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Return the rotation b followed by a, each as x, y, z, w."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def rotation_vector_quaternion(x: float, y: float, z: float) -> Quaternion:
+    """Return x, y, z, w of the rotation about an axis by its length [rad]."""
+    angle = math.sqrt(x * x + y * y + z * z)
+    scale = 0.5 if angle < 1e-12 else math.sin(0.5 * angle) / angle
+    return (scale * x, scale * y, scale * z, math.cos(0.5 * angle))
+
+
 class Area(NamedTuple):
     """Area [m²], centroid [m] and second moment about the centroid [m⁴] of a polygon."""
 

@@ -39,6 +39,12 @@ BODY = np.dtype(
         ("ax", "f8"),  # m/s², world frame, of the reference point over the last step
         ("ay", "f8"),  # m/s²
         ("az", "f8"),  # rad/s², yaw acceleration over the last step
+        ("vz", "f8"),  # m/s, of the reference point over the last step, vehicles only
+        ("roll_rate", "f8"),  # rad/s, change of the angle roll (not the rate about the x axis)
+        ("pitch_rate", "f8"),  # rad/s, likewise
+        ("az_up", "f8"),  # m/s², change of vz
+        ("roll_acc", "f8"),  # rad/s², change of roll_rate
+        ("pitch_acc", "f8"),  # rad/s², change of pitch_rate
         ("cvx", "f8"),  # m/s, velocity of the centre of mass, world frame
         ("cvy", "f8"),  # m/s
         ("mass", "f8"),  # kg

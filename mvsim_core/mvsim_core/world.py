@@ -18,6 +18,7 @@ from mvsim_core.profile import Profile
 from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state import LIMIT_MEMORY, State
+from mvsim_core.terrain.rates import AttitudeRates
 from mvsim_core.ticks import SimClock
 from mvsim_core.vehicle import Block, Handles, Vehicle
 
@@ -41,6 +42,11 @@ PHASES = (
 COMMANDS, KINEMATICS, ANIMATIONS, CONTROLLERS, FRICTION = range(5)
 INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS = range(5, 10)
 
+#: What is zero after something was put somewhere.
+RESTING = (
+    *("roll", "pitch", "vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"),
+    *("vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
+)
 #: Rounds of the terrain's fit after something was put somewhere; steps go on from there.
 SETTLING = 4
 
@@ -126,6 +132,8 @@ class World:
         mark(SOLVER)
         for terrain in self._terrain:
             terrain.apply(state)
+        if self._terrain:
+            self._rates.apply(state, dt)
         mark(TERRAIN)
         odometry_kernel(state.bodies, state.wheels, state.vehicles, dt)
         self._clock.ticks += 1
@@ -224,7 +232,7 @@ class World:
             above = float(row["z"]) if z is None else z
             row["z"] = self._contents.ground.height(x, y, above + 0.5 * entity.z_range[1])
         row["x"], row["y"], row["yaw"] = x, y, yaw
-        for name in ("roll", "pitch", "vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"):
+        for name in RESTING:
             row[name] = 0.0
         start = entity.wheel0
         self.state_arrays.wheels["omega"][start : start + len(entity.wheels)] = 0.0
@@ -273,6 +281,7 @@ class World:
                 row = self.state_arrays.bodies[entity.row]
                 self._solver.place(entity.key, float(row["x"]), float(row["y"]), float(row["yaw"]))
         self._solver.refresh()
+        self._rates.note(self.state_arrays)
         self._schedule.restart(self.ticks)
 
     # ------------------------------------------------------------ internal
@@ -306,6 +315,7 @@ class World:
         self._schedule.restart(self._clock.ticks)
         self._touch_changes = -1
         self._any_ideal = bool(layout.state.bodies["ideal"].any())
+        self._rates = AttitudeRates(layout.state)
         self._settle()
         self._name(self.vehicles, Vehicle, self._contents.vehicles())
         self._name(self.blocks, Block, self._contents.blocks())
@@ -324,6 +334,7 @@ class World:
         for _ in range(SETTLING):
             for terrain in self._terrain:
                 terrain.apply(self.state_arrays)
+        self._rates.note(self.state_arrays)
 
     def _timeout_ticks(self) -> int:
         return 0 if not self.command_timeout else round(self.command_timeout / self._clock.dt)

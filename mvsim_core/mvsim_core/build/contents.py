@@ -128,8 +128,9 @@ class Contents:
         self._scene(ordered, state.bodies)
         sensors = list(self.sensors())
         for entity in self.entities:
+            wheels = state.wheels[entity.wheel0 : entity.wheel0 + len(entity.wheels)]
             for sensor in entity.sensors:
-                sensor.body = entity.row
+                sensor.body, sensor.wheels = entity.row, wheels
         return Systems(
             state=state,
             moving=len(movers),

@@ -9,25 +9,35 @@ from typing import Any
 
 from mvsim_core.sensors import SENSORS
 from mvsim_core.sensors.base import SensorContext
+from mvsim_core.sensors.earth import earth_of
 from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.specs.element import PropertyRegionSpec
 from mvsim_core.specs.sensor import SensorSpec
 from mvsim_core.specs.vehicle import VehicleSpec
+from mvsim_core.specs.world import WorldSpec
 
 
 class SensorMaker:
     """Makes sensors; kinds that do not exist are named in a warning and left out.
 
     Args:
+        world: Spec of the world around them.
         seed: Seed of the world.
         dt: Length of a tick [s].
-        warn: Called with where, element and message.
+        warn: Called with where, element and message; the same doubt about several sensors once.
     """
 
-    def __init__(self, seed: int, dt: float, warn: Callable[[Any, str, str], None]) -> None:
+    def __init__(
+        self, world: WorldSpec, seed: int, dt: float, warn: Callable[[Any, str, str], None]
+    ) -> None:
         """Keep what all sensors share."""
+        self._gravity = world.gravity
+        self._earth = earth_of(world.georeference)
+        self._regions = tuple(e for e in world.elements if isinstance(e, PropertyRegionSpec))
         self._seed = seed
         self._dt = dt
         self._warn = warn
+        self._doubts: set[str] = set()
 
     def of_vehicle(self, spec: VehicleSpec, scene: PlaneScene) -> list[Any]:
         """Return the sensors of a vehicle, in file order."""
@@ -48,9 +58,20 @@ class SensorMaker:
                 )
                 self._warn(spec.where, "sensor", text)
                 continue
-            context = SensorContext(scene=scene, dt=self._dt, seed=self._seed, parent=parent)
-            sensor = SENSORS.get(spec.kind)(spec, context)
+            context = SensorContext(
+                scene=scene,
+                dt=self._dt,
+                seed=self._seed,
+                parent=parent,
+                gravity=self._gravity,
+                earth=self._earth,
+                regions=self._regions,
+            )
+            make = SENSORS.get(spec.kind)
+            sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
             for doubt in sensor.doubts():
-                self._warn(spec.where, "sensor", doubt)
+                if doubt not in self._doubts:
+                    self._doubts.add(doubt)
+                    self._warn(spec.where, "sensor", doubt)
             made.append(sensor)
         return made

@@ -81,7 +81,7 @@ class Builder:
         """
         dt = self._time_step()
         ground, lifts = self._ground()
-        sensors = SensorMaker(seed, dt, self.warn)
+        sensors = SensorMaker(spec, seed, dt, self.warn)
         scene = PlaneScene()
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:

@@ -4,18 +4,28 @@
 
 from __future__ import annotations
 
-from mvsim_core.sensors import lidar2d as _lidar2d  # noqa: F401 - enters itself into SENSORS
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.earth import Earth
+from mvsim_core.sensors.encoders import EncoderReading, WheelEncoders
+from mvsim_core.sensors.gnss import Gnss, GnssReading
+from mvsim_core.sensors.imu import Imu, ImuReading
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.schedule import Schedule
 
 __all__ = [
     "SENSORS",
+    "Earth",
+    "EncoderReading",
+    "Gnss",
+    "GnssReading",
+    "Imu",
+    "ImuReading",
     "LaserReading",
     "Lidar2d",
     "PlaneScene",
     "Schedule",
     "Sensor",
     "SensorContext",
+    "WheelEncoders",
 ]

@@ -14,13 +14,16 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+import numpy as np
+
 from mvsim_core.geometry import Pose
 from mvsim_core.registry import Registry
 from mvsim_core.sensors.noise import sensor_rng
-from mvsim_core.state import Rows
+from mvsim_core.state import WHEEL, Rows
 from mvsim_core.ticks import SimClock
 
 if TYPE_CHECKING:
+    from mvsim_core.sensors.earth import Earth
     from mvsim_core.sensors.plane_scene import PlaneScene
 
 R = TypeVar("R")
@@ -40,6 +43,9 @@ class SensorContext:
 
     scene: PlaneScene
     dt: float
+        gravity: Acceleration of gravity [m/s²].
+        earth: Where on earth the world lies; None: nowhere.
+        regions: Specs of the world's property regions, in file order.
     seed: int = 0
     parent: str | None = None
     body: int = -1
@@ -47,6 +53,9 @@ class SensorContext:
 
 class Sensor(ABC, Generic[R]):
     """A sensor at its place, and its newest reading.
+    gravity: float = 9.81
+    earth: Earth | None = None
+    regions: tuple[Any, ...] = ()
 
     Attributes:
         spec: What the world file says about it.
@@ -58,6 +67,7 @@ class Sensor(ABC, Generic[R]):
         period_ticks: The same in ticks, rounded up.
         due_tick: When it measures next; None before it is scheduled.
         last: The newest reading that has arrived, or None.
+        wheels: Rows of WHEEL of the vehicle, a view of the world's array; empty without one.
     """
 
     #: The class name in world files.
@@ -89,13 +99,14 @@ class Sensor(ABC, Generic[R]):
         self.reset(context.seed)
 
     @property
+        self.wheels: Rows = np.zeros(0, WHEEL)
     def full_name(self) -> str:
         """The name that is unique in the world: ``vehicle/sensor``."""
         return f"{self.parent}/{self.name}" if self.parent else self.name
 
     @abstractmethod
-    def measure(self, bodies: Rows, tick: int, time: float) -> R:
-        """Return a reading of the world as it is now.
+    def measure(self, bodies: Rows, tick: int, time: float) -> R | None:
+        """Return a reading of the world as it is now, or None if there is none to be had.
 
         Args:
             bodies: BODY, all rows.
@@ -107,7 +118,7 @@ class Sensor(ABC, Generic[R]):
         """Measure; return whether ``last`` is a new reading now (not lost, not delayed)."""
         return self.accept(self.measure(bodies, tick, time), tick)
 
-    def accept(self, reading: R, tick: int) -> bool:
+    def accept(self, reading: R | None, tick: int) -> bool:
         """Send a reading on its way; return whether it has arrived at once."""
         if self.dropout > 0.0 and self._rng.random() < self.dropout:
             return False

@@ -64,6 +64,7 @@ from mvsim_core.specs.params import NOWHERE, Spec, Variants, Where, violations
 from mvsim_core.specs.sensor import (
     SENSORS,
     CameraSpec,
+    EncodersSpec,
     GnssSpec,
     ImuSpec,
     LaserSpec,
@@ -108,6 +109,7 @@ __all__ = [
     "DynamicsSpec",
     "ElevationMapSpec",
     "EllipseSpec",
+    "EncodersSpec",
     "FrictionSpec",
     "FrontSteerPidSpec",
     "GeometrySpec",

@@ -54,6 +54,15 @@ class LaserSpec(SensorSpec):
     """A 2D laser scanner. The first ray is at -fov/2, the last at +fov/2."""
 
     kind: str = "laser"
+    delay: float = param(
+        0.0,
+        unit="s",
+        check=NOT_NEGATIVE,
+        help="extension: from measuring to having the reading, which keeps its first time",
+    )
+    dropout: float = param(
+        0.0, check=in_range(0.0, 1.0), help="extension: probability that a reading is lost"
+    )
     pose: Pose = param(_LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
     height: float | None = param(None, conv=NUMBER, unit="m", help="replaces the pose's z")
     fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=_FULL_TURN)
@@ -208,7 +217,11 @@ class RgbdCameraSpec(SensorSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImuSpec(SensorSpec):
-    """An inertial unit: white noise on each reading, random walks of the biases."""
+    """An inertial unit: white noise on each reading, random walks of the biases.
+
+    The white noise is the standard deviation of one reading, whatever the period. In a period T
+    a bias changes by its random walk times sqrt(T), standard deviation.
+    """
 
     kind: str = "imu"
     angular_velocity_white_noise: float = param(
@@ -237,16 +250,18 @@ class ImuSpec(SensorSpec):
         unit="m/s^2/sqrt(s)",
         check=NOT_NEGATIVE,
     )
-    measure_orientation: bool = param(False)
+    measure_orientation: bool = param(False, help="absolute; yaw 0 is east")
     orientation_std_noise: float = param(0.005, unit="rad", check=NOT_NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GnssSpec(SensorSpec):
-    """A satellite receiver; needs the world's georeference."""
+    """A satellite receiver; needs the world's georeference. The pose is that of the antenna."""
 
     kind: str = "gnss"
-    horizontal_std_noise: float = param(2.0, unit="m", check=NOT_NEGATIVE)
+    horizontal_std_noise: float = param(
+        2.0, unit="m", check=NOT_NEGATIVE, help="of east and of north, each"
+    )
     vertical_std_noise: float = param(4.0, unit="m", check=NOT_NEGATIVE)
 
 
@@ -270,6 +285,9 @@ SENSORS: Variants = Variants(
 )
 
 # A sensor without a name is called prefix + (number of sensors before it + 1).
+    average: bool = param(
+        False, help="extension: readings are means over the period, not over the last step"
+    )
 NAME_PREFIXES: dict[str, str] = {
     "laser": "laser",
     "lidar3d": "laser",
@@ -278,3 +296,16 @@ NAME_PREFIXES: dict[str, str] = {
     "imu": "imu",
     "gnss": "imu",
 }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodersSpec(SensorSpec):
+    """Encoders of all wheels of a vehicle (an extension): their angles and speeds."""
+
+    kind: str = "wheel_encoders"
+    ticks_per_revolution: int = param(
+        0, check=at_least(0), help="angles are whole ticks, rounded down; 0: exact"
+    )
+    velocity_std_noise: float = param(0.0, unit="rad/s", check=NOT_NEGATIVE)
+
+
+        "wheel_encoders": EncodersSpec(),
+    "wheel_encoders": "encoders",

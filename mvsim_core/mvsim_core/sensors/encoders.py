@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wheel encoders (class ``wheel_encoders``, an extension): angles and speeds of all wheels.
+
+They see what the wheels do, so slip shows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.state import FloatArray, Rows
+
+FULL_TURN = 2.0 * math.pi
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderReading:
+    """All wheels of a vehicle, in the order of the world file.
+
+    Attributes:
+        tick: When it was taken.
+        time: The same in s.
+        position: (n,) rad, spin angle since the start, positive rolls forward; beyond 10,000 rad
+            whole turns are taken off.
+        velocity: (n,) rad/s, spin.
+        steering: (n,) rad about the vertical axis, vehicle frame.
+    """
+
+    tick: int
+    time: float
+    position: FloatArray
+    velocity: FloatArray
+    steering: FloatArray
+
+
+@SENSORS.register("wheel_encoders")
+class WheelEncoders(Sensor[EncoderReading]):
+    """The encoders of one vehicle; without a vehicle they read no wheels."""
+
+    kind = "wheel_encoders"
+
+    def __init__(
+        self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
+    ) -> None:
+        """Put encoders into a vehicle; ``spec`` is an EncodersSpec, the rest as in `Sensor`."""
+        super().__init__(spec, context, delay=delay, dropout=dropout)
+        ticks = spec.ticks_per_revolution
+        self._step = FULL_TURN / ticks if ticks else 0.0
+
+    def measure(self, bodies: Rows, tick: int, time: float) -> EncoderReading:
+        """Return angles and speeds of the wheels now."""
+        position = self.wheels["phi"].copy()
+        if self._step:
+            position = np.floor(position / self._step) * self._step
+        velocity = self.wheels["omega"].copy()
+        if self.spec.velocity_std_noise > 0.0:
+            velocity += self.spec.velocity_std_noise * self._rng.standard_normal(len(velocity))
+        return EncoderReading(tick, time, position, velocity, self.wheels["yaw"].copy())
