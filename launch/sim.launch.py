@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulate a world: `ros2 launch mvsim_ros2 sim.launch.py world_file:=my.world.xml`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, Shutdown
+from launch.conditions import IfCondition
+from launch.substitutions import AndSubstitution, LaunchConfiguration, NotSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchDescription
+
+SHARE = Path(__file__).absolute().parents[1]
+
+#: Arguments that are also parameters of the node: default and help.
+PARAMETERS = {
+    "realtime_factor": ("1.0", "Simulated seconds per second, or max."),
+    "enable_stamped_cmd_vel": ("auto", "Type of cmd_vel: auto, true (TwistStamped) or false."),
+    "frame_prefix": ("", "Put before frames, {name} is the vehicle; all then share one /tf."),
+    "use_sim_time": ("true", "All nodes take their time from /clock."),
+    "headless": ("false", "Open no window at all, RViz included."),
+    "do_fake_localization": ("true", "Publish map -> odom from the true pose."),
+    "publish_tf_odom2baselink": ("true", "Publish odom -> base_footprint."),
+    "force_publish_vehicle_namespace": ("false", "Use a namespace even for a single vehicle."),
+}
+OTHERS = {
+    "params_file": (str(SHARE / "params" / "sim.yaml"), "Further parameters of the node."),
+    "use_rviz": ("true", "Start RViz."),
+    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "Configuration of RViz."),
+}
+#: Texts that must not be read as YAML.
+TEXTS = ("world_file", "frame_prefix")
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the simulator, and RViz beside it; both end with the simulator."""
+    values = {name: LaunchConfiguration(name) for name in ("world_file", *PARAMETERS)}
+    texts = {name: ParameterValue(values[name], value_type=str) for name in TEXTS}
+    simulator = Node(
+        package="mvsim_ros2",
+        executable="mvsim_node",
+        name="mvsim",
+        output="screen",
+        parameters=[LaunchConfiguration("params_file"), {**values, **texts}],
+        on_exit=Shutdown(reason="the simulator has ended"),
+    )
+    windows = NotSubstitution(LaunchConfiguration("headless"))
+    rviz = Node(
+        package="rviz2",
+        executable="rviz2",
+        name="rviz2",
+        arguments=["-d", LaunchConfiguration("rviz_config_file")],
+        parameters=[{"use_sim_time": LaunchConfiguration("use_sim_time")}],
+        condition=IfCondition(AndSubstitution(LaunchConfiguration("use_rviz"), windows)),
+    )
+    return LaunchDescription([*_arguments(), simulator, rviz])
+
+
+def _arguments() -> Iterator[DeclareLaunchArgument]:
+    yield DeclareLaunchArgument("world_file", description="World file to simulate.")
+    for name, (default, text) in {**PARAMETERS, **OTHERS}.items():
+        yield DeclareLaunchArgument(name, default_value=default, description=text)

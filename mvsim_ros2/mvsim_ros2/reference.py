@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of docs/ros2_interface.md, made from the tables in the code.
+
+`python -m mvsim_ros2.reference docs/ros2_interface.md` writes them anew.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from mvsim_ros2.parameters import ELSEWHERE, PARAMETERS, Settings
+from mvsim_ros2.topics import INPUTS, OUTPUTS, Topic
+
+_BLOCK = re.compile(r"(<!-- table: (\w+) -->\n)(?:\|.*\n)*(<!-- end -->)")
+
+
+def parameters_table() -> str:
+    """Return the parameters as a Markdown table."""
+    rows = [
+        (f"`{f.name}`", f"`{_shown(f.default)}`", _rule(f.name), PARAMETERS[f.name].help)
+        for f in fields(Settings)
+    ]
+    return _table(("parameter", "default", "must be", "meaning"), rows)
+
+
+def replaced_table() -> str:
+    """Return what became of parameters of the C++ node as a Markdown table."""
+    rows = [(f"`{name}`", what.replace("<", "&lt;")) for name, what in ELSEWHERE.items()]
+    return _table(("parameter of the C++ node", "here"), rows)
+
+
+def inputs_table() -> str:
+    """Return the subscribed topics as a Markdown table."""
+    rows = [(f"`{t.name}`", t.type_name, str(t.depth), t.help) for t in INPUTS]
+    return _table(("topic", "type", "depth", "meaning"), rows)
+
+
+def outputs_table() -> str:
+    """Return the published topics as a Markdown table."""
+    columns = ("topic", "in the C++ node", "type", "QoS", "frame", "content")
+    return _table(columns, [_output_row(topic) for topic in OUTPUTS])
+
+
+def _output_row(topic: Topic) -> tuple[str, ...]:
+    durability = "transient local" if topic.latched else "volatile"
+    return (
+        f"`{topic.name}`",
+        f"`{topic.mvsim_name}`" if topic.mvsim_name else "",
+        topic.type_name,
+        f"{durability}, depth {topic.depth}",
+        topic.frame,
+        topic.help,
+    )
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "parameters": parameters_table,
+    "replaced": replaced_table,
+    "inputs": inputs_table,
+    "outputs": outputs_table,
+}
+
+
+def renewed(text: str) -> str:
+    """Return a document with its tables made anew.
+
+    Raises:
+        KeyError: It asks for a table that does not exist.
+    """
+    return _BLOCK.sub(lambda m: m[1] + TABLES[m[2]]() + "\n" + m[3], text)
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')
+
+
+def _rule(name: str) -> str:
+    about = PARAMETERS[name]
+    return f"{about.limits}; may change while running" if about.live else about.limits
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Renew the tables of the documents that are named on the command line."""
+    for name in sys.argv[1:] if arguments is None else arguments:
+        path = Path(name)
+        path.write_text(renewed(path.read_text()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
