@@ -39,23 +39,27 @@ class SensorContext:
         seed: Seed of the world.
         parent: Name of the vehicle that carries it; None: it is fixed in the world.
         body: Row of that vehicle's body; -1: it is fixed in the world.
+        gravity: Acceleration of gravity [m/s²].
+        earth: Where on earth the world lies; None: nowhere.
+        regions: Specs of the world's property regions, in file order.
+        scene3d: What 3D sensors see; None: nothing.
+        warn: Called with a sentence about something that the sensor has to do without.
     """
 
     scene: PlaneScene
     dt: float
-        gravity: Acceleration of gravity [m/s²].
-        earth: Where on earth the world lies; None: nowhere.
-        regions: Specs of the world's property regions, in file order.
     seed: int = 0
     parent: str | None = None
     body: int = -1
+    gravity: float = 9.81
+    earth: Earth | None = None
+    regions: tuple[Any, ...] = ()
+    scene3d: Scene3d | None = None
+    warn: Callable[[str], None] = _silent
 
 
 class Sensor(ABC, Generic[R]):
     """A sensor at its place, and its newest reading.
-    gravity: float = 9.81
-    earth: Earth | None = None
-    regions: tuple[Any, ...] = ()
 
     Attributes:
         spec: What the world file says about it.
@@ -63,11 +67,11 @@ class Sensor(ABC, Generic[R]):
         parent: Name of the vehicle that carries it, or None.
         mount: Its frame in the vehicle's frame, or in the world's if it has no vehicle.
         body: Row of BODY of the vehicle, or -1.
+        wheels: Rows of WHEEL of the vehicle, a view of the world's array; empty without one.
         period: Time between two readings as the file gives it [s].
         period_ticks: The same in ticks, rounded up.
         due_tick: When it measures next; None before it is scheduled.
         last: The newest reading that has arrived, or None.
-        wheels: Rows of WHEEL of the vehicle, a view of the world's array; empty without one.
     """
 
     #: The class name in world files.
@@ -93,13 +97,13 @@ class Sensor(ABC, Generic[R]):
         self.dropout = dropout
         self.parent = context.parent
         self.body = context.body
+        self.wheels: Rows = np.zeros(0, WHEEL)
         self.due_tick: int | None = None
         self.last: R | None = None
         self._pending: deque[tuple[int, R]] = deque()
         self.reset(context.seed)
 
     @property
-        self.wheels: Rows = np.zeros(0, WHEEL)
     def full_name(self) -> str:
         """The name that is unique in the world: ``vehicle/sensor``."""
         return f"{self.parent}/{self.name}" if self.parent else self.name

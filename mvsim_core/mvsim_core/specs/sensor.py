@@ -45,15 +45,6 @@ class SensorSpec(Spec):
     period: float = param(
         0.1, xml="sensor_period", unit="s", check=POSITIVE, also=(Alias("rate_hz", RATE),)
     )
-    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
-    publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaserSpec(SensorSpec):
-    """A 2D laser scanner. The first ray is at -fov/2, the last at +fov/2."""
-
-    kind: str = "laser"
     delay: float = param(
         0.0,
         unit="s",
@@ -63,6 +54,15 @@ class LaserSpec(SensorSpec):
     dropout: float = param(
         0.0, check=in_range(0.0, 1.0), help="extension: probability that a reading is lost"
     )
+    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+    publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaserSpec(SensorSpec):
+    """A 2D laser scanner. The first ray is at -fov/2, the last at +fov/2."""
+
+    kind: str = "laser"
     pose: Pose = param(_LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
     height: float | None = param(None, conv=NUMBER, unit="m", help="replaces the pose's z")
     fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=_FULL_TURN)
@@ -252,6 +252,9 @@ class ImuSpec(SensorSpec):
     )
     measure_orientation: bool = param(False, help="absolute; yaw 0 is east")
     orientation_std_noise: float = param(0.005, unit="rad", check=NOT_NEGATIVE)
+    average: bool = param(
+        False, help="extension: readings are means over the period, not over the last step"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +266,17 @@ class GnssSpec(SensorSpec):
         2.0, unit="m", check=NOT_NEGATIVE, help="of east and of north, each"
     )
     vertical_std_noise: float = param(4.0, unit="m", check=NOT_NEGATIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodersSpec(SensorSpec):
+    """Encoders of all wheels of a vehicle (an extension): their angles and speeds."""
+
+    kind: str = "wheel_encoders"
+    ticks_per_revolution: int = param(
+        0, check=at_least(0), help="angles are whole ticks, rounded down; 0: exact"
+    )
+    velocity_std_noise: float = param(0.0, unit="rad/s", check=NOT_NEGATIVE)
 
 
 def range_faults(spec: LaserSpec | Lidar3dSpec) -> Iterator[str]:
@@ -280,14 +294,12 @@ SENSORS: Variants = Variants(
         "rgbd_camera": RgbdCameraSpec(),
         "imu": ImuSpec(),
         "gnss": GnssSpec(),
+        "wheel_encoders": EncodersSpec(),
     },
     base=SensorSpec,
 )
 
 # A sensor without a name is called prefix + (number of sensors before it + 1).
-    average: bool = param(
-        False, help="extension: readings are means over the period, not over the last step"
-    )
 NAME_PREFIXES: dict[str, str] = {
     "laser": "laser",
     "lidar3d": "laser",
@@ -295,17 +307,5 @@ NAME_PREFIXES: dict[str, str] = {
     "rgbd_camera": "camera",
     "imu": "imu",
     "gnss": "imu",
-}
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncodersSpec(SensorSpec):
-    """Encoders of all wheels of a vehicle (an extension): their angles and speeds."""
-
-    kind: str = "wheel_encoders"
-    ticks_per_revolution: int = param(
-        0, check=at_least(0), help="angles are whole ticks, rounded down; 0: exact"
-    )
-    velocity_std_noise: float = param(0.0, unit="rad/s", check=NOT_NEGATIVE)
-
-
-        "wheel_encoders": EncodersSpec(),
     "wheel_encoders": "encoders",
+}
