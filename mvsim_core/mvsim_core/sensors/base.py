@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -25,8 +25,13 @@ from mvsim_core.ticks import SimClock
 if TYPE_CHECKING:
     from mvsim_core.sensors.earth import Earth
     from mvsim_core.sensors.plane_scene import PlaneScene
+    from mvsim_core.sensors.scene3d import Scene3d
 
 R = TypeVar("R")
+
+
+def _silent(message: str) -> None:
+    """Keep a warning to oneself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ class Sensor(ABC, Generic[R]):
 
     #: The class name in world files.
     kind: ClassVar[str]
+    #: Whether `sweep` is to be called in each tick, not only `measure` when a reading is due.
+    sweeps: bool = False
 
     def __init__(
         self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
@@ -118,12 +125,20 @@ class Sensor(ABC, Generic[R]):
             time: The same in s.
         """
 
+    def warm(self, bodies: Rows) -> None:
+        """Prepare all that the first reading needs; nothing is measured."""
+
+    def sweep(self, bodies: Rows, tick: int) -> None:
+        """Do the part of a reading that belongs to this tick (only if `sweeps`)."""
+
     def sample(self, bodies: Rows, tick: int, time: float) -> bool:
         """Measure; return whether ``last`` is a new reading now (not lost, not delayed)."""
         return self.accept(self.measure(bodies, tick, time), tick)
 
     def accept(self, reading: R | None, tick: int) -> bool:
         """Send a reading on its way; return whether it has arrived at once."""
+        if reading is None:
+            return False
         if self.dropout > 0.0 and self._rng.random() < self.dropout:
             return False
         if self.delay_ticks:
