@@ -82,7 +82,14 @@ WHEEL = np.dtype(
         ("mass", "f8"),  # kg
         ("inertia", "f8"),  # kg m², about the axle
         ("load", "f8"),  # N, weight of the chassis on the wheel (its own weight not included)
+        ("rollers", "i8"),  # 1: it rolls freely across its grip direction
+        ("grip", "f8"),  # rad, direction of its force relative to its heading
+        ("tan_grip", "f8"),  # 1, its tangent
+        ("odo_vx", "f8"),  # what its speed along the grip adds to the odometry's vx,
+        ("odo_vy", "f8"),  # vy [m/s per m/s]
+        ("odo_wz", "f8"),  # and wz [rad/s per m/s]
         ("omega", "f8"),  # rad/s, spin, positive rolls forward
+        ("omega0", "f8"),  # rad/s, spin before the step
         ("phi", "f8"),  # rad, spin angle
         ("torque", "f8"),  # N m, of the motor, positive drives forward
         ("cmd_torque", "f8"),  # N m, set point of raw controllers
@@ -96,6 +103,7 @@ WHEEL = np.dtype(
         ("gravity_y", "f8"),  # N
         ("slope_x", "f8"),  # N, the same in the wheel frame
         ("slope_y", "f8"),  # N
+        ("drag", "f8"),  # N, drag of the ground on the vehicle, wheel frame
         ("idle", "i8"),  # 1: no motor of its vehicle gives torque
         ("region_mu", "f8"),  # 1, friction of the region it stands in; NaN: none
         ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
@@ -122,6 +130,8 @@ VEHICLE = np.dtype(
         ("transfer", "i8"),  # 1: wheel loads follow accelerations and slopes
         ("driven0", "i8"),  # first driven wheel, counted from wheel0
         ("driven_n", "i8"),  # number of driven wheels
+        ("free", "i8"),  # 1: any wheels; the odometry comes from all of them
+        ("holonomic", "i8"),  # 1: the wheels can drive sideways
         ("track", "f8"),  # m, y_left - y_right of the odometry wheels
         ("wheelbase", "f8"),  # m, front axle to rear axle (Ackermann)
         ("front_track", "f8"),  # m, distance of the front wheels (Ackermann)
@@ -178,6 +188,7 @@ PID = np.dtype(
         ("actual", "f8"),  # m/s, measured speed of the last step
         ("integral", "f8"),  # N m
         ("derivative", "f8"),  # m/s, filtered error
+        ("forward", "f8"),  # N m, feed-forward of the last step
         ("previous", "f8"),  # m/s, last error
         ("started", "i8"),
         ("filter1", "f8"),  # m/s

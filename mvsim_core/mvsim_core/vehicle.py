@@ -217,6 +217,8 @@ class Vehicle(Handle):
     @property
     def holonomic(self) -> bool:
         """Whether it can follow a sideways velocity."""
+        if self._row["free"]:
+            return bool(self._row["holonomic"])
         return not self.steerable and bool(self._controller.ideal)
 
     @property

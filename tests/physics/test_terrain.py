@@ -29,7 +29,8 @@ def wide_step(height: float) -> str:
     """Return two floors that meet at x = 2 m."""
     return f"""
       <element class="horizontal_plane"><x_min>-9</x_min><x_max>2</x_max></element>
-      <element class="horizontal_plane"><x_min>2</x_min><x_max>9</x_max><z>{height}</z></element>"""
+      <element class="horizontal_plane"><x_min>2</x_min><x_max>9</x_max><z>{height}</z>
+      </element>"""
 
 
 @pytest.mark.parametrize("controller", [IDEAL, twist_pid(30, 30, 60)])

@@ -71,6 +71,8 @@ def build_vehicle(
     vehicle["chassis_x"], vehicle["chassis_y"] = area.x, area.y
     vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
     wheels = _wheel_rows(spec, gravity, inertia)
+    for wheel, part in zip(wheels, layout.odometry, strict=False):
+        wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
     _initial_command(spec, layout, vehicle, wheels)
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
     solids = [Solid(outline, CHASSIS, z_range)]
@@ -123,7 +125,9 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
         at_x = vx - wz * (w.y - inertia.com_y)
         at_y = vy + wz * (w.x - inertia.com_x)
         along = math.cos(w.yaw) * at_x + math.sin(w.yaw) * at_y
-        row["omega"] = along / radius  # rolls from the start
+        row["rollers"], row["grip"], row["tan_grip"] = w.has_rollers, w.grip, math.tan(w.grip)
+        across = -math.sin(w.yaw) * at_x + math.cos(w.yaw) * at_y
+        row["omega"] = (along + across * row["tan_grip"]) / radius  # rolls from the start
     return rows
 
 
@@ -137,6 +141,7 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
     row["wheelbase"], row["front_track"] = layout.wheelbase, layout.front_track
     row["max_steer"], row["max_steer_rate"] = layout.max_steer, layout.max_steer_rate
     row["transfer"] = spec.dynamics.weight_transfer
+    row["free"], row["holonomic"] = bool(layout.odometry), layout.holonomic
     for name, value in layout.gears._asdict().items():
         row[name] = value
     row["odo_left"], row["odo_right"] = layout.odo_left, layout.odo_right
@@ -193,7 +198,7 @@ def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
     wheels = spec.dynamics.wheels
     track = wheels[layout.odo_left].y - wheels[layout.odo_right].y
     where = spec.dynamics.where
-    if track == 0.0:
+    if not layout.odometry and track == 0.0:
         raise BuildError(
             f"{where}: vehicle {spec.name!r}: the wheels of the odometry must differ in y [m],"
             f" both have {wheels[layout.odo_left].y:g}"

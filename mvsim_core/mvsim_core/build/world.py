@@ -24,6 +24,7 @@ from mvsim_core.build.outline import Outlines
 from mvsim_core.build.sensors import SensorMaker
 from mvsim_core.build.terrain import Ground
 from mvsim_core.build.vehicles import build_vehicle
+from mvsim_core.dynamics.wheels import doubts
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.entities import Entity
@@ -33,6 +34,7 @@ from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.solver.layers import Layers
 from mvsim_core.specs.block import BlockSpec
+from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.element import (
     ElevationMapSpec,
     HorizontalPlaneSpec,
@@ -148,6 +150,9 @@ class Builder:
         chassis = spec.dynamics.chassis
         outline, z_range = self._outlines.of_vehicle(spec)
         pose = _settle(spec, ground, 0.5 * chassis.zmax)
+        if isinstance(spec.dynamics, FreeWheelsSpec):
+            for doubt in doubts(spec.dynamics):
+                self.warn(spec.dynamics.where, "dynamics", f"{spec.name}: {doubt}")
         return build_vehicle(spec, pose, outline, z_range, self.spec.gravity)
 
     def _block(self, spec: BlockSpec, ground: Ground) -> Entity:

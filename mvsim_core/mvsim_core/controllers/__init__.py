@@ -8,6 +8,7 @@ from mvsim_core.controllers.front_steer_pid import FrontSteerPid, TwistFrontStee
 from mvsim_core.controllers.raw import Raw
 from mvsim_core.controllers.twist_ideal import TwistIdeal
 from mvsim_core.controllers.twist_pid import TwistPid
+from mvsim_core.controllers.wheels_pid import WheelsPid
 
 __all__ = [
     "CONTROLLERS",
@@ -19,5 +20,6 @@ __all__ = [
     "TwistFrontSteerPid",
     "TwistIdeal",
     "TwistPid",
+    "WheelsPid",
     "controller_class",
 ]

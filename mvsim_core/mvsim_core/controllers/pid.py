@@ -36,6 +36,7 @@ def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
     elif p.started != 0:
         slope = (error - p.previous) / dt
     p.previous = error
+    p.forward = feedforward
     p.started = 1
     free = p.kp * error + p.integral + p.kd * slope + feedforward
     out = min(max(free, -p.max_torque), p.max_torque)
@@ -65,6 +66,7 @@ def reset_pid(p: Row) -> None:
     p.integral = 0.0
     p.derivative = 0.0
     p.previous = 0.0
+    p.forward = 0.0
     p.started = 0
     p.filter1 = 0.0
     p.filter2 = 0.0

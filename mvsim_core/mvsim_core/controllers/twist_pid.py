@@ -33,6 +33,8 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         want_r = filter_set_point(p_r, v.vx + 0.5 * v.wz * v.track, dt)
         v_l = left.omega * left.radius
         v_r = right.omega * right.radius
+        p_l.target, p_l.actual = want_l, v_l
+        p_r.target, p_r.actual = want_r, v_r
         stop = abs(want_l) < p_l.zero and abs(want_r) < p_r.zero
         if stop and abs(v_l) < p_l.stop and abs(v_r) < p_r.stop:
             reset_pid(p_l)

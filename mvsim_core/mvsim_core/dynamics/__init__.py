@@ -6,5 +6,15 @@ from mvsim_core.dynamics.ackermann import Ackermann
 from mvsim_core.dynamics.base import DYNAMICS, Dynamics, Gears, Layout
 from mvsim_core.dynamics.differential import Differential
 from mvsim_core.dynamics.drivetrain import Drivetrain
+from mvsim_core.dynamics.wheels import FreeWheels
 
-__all__ = ["DYNAMICS", "Ackermann", "Differential", "Drivetrain", "Dynamics", "Gears", "Layout"]
+__all__ = [
+    "DYNAMICS",
+    "Ackermann",
+    "Differential",
+    "Drivetrain",
+    "Dynamics",
+    "FreeWheels",
+    "Gears",
+    "Layout",
+]

@@ -27,7 +27,9 @@ class Gears(NamedTuple):
 class Layout(NamedTuple):
     """Roles of the wheels, which are counted in the order of the world file.
 
-    Lengths in m, angles in rad; a wheelbase of 0 means that nothing steers.
+    Lengths in m, angles in rad; a wheelbase of 0 means that nothing steers. With `odometry` each
+    wheel adds its part (vx, vy, wz per speed along its grip) to the measured twist; without it the
+    left and right odometry wheels give it.
     """
 
     odo_left: int
@@ -39,6 +41,8 @@ class Layout(NamedTuple):
     max_steer: float = 0.0
     max_steer_rate: float = math.inf
     gears: Gears = Gears()
+    holonomic: bool = False
+    odometry: tuple[tuple[float, ...], ...] = ()
 
 
 class Dynamics(Protocol):

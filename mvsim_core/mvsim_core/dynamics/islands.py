@@ -12,6 +12,7 @@ import math
 
 from numba import njit
 
+from mvsim_core.finite import HUGE
 from mvsim_core.state import DYNAMIC, Row, Rows
 
 #: Iterations of the two-point ground friction of blocks, as many as Box2D spends on its joints.
@@ -19,12 +20,15 @@ GROUND_ITERATIONS = 8
 
 
 @njit(cache=True, nogil=True)
-def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> None:
+def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> int:
     """Sum the wheel forces of each body and their torque about its centre of mass.
 
     Weight acts along a slope where the wheels carry it. Forces along the ground become plan view
     forces by the cosine of the slope: m a cos² = F cos in plan view coordinates.
+
+    Returns the first wheel whose spin, torque or force is not finite, else -1.
     """
+    bad = -1
     for i in range(bodies.shape[0]):
         b = bodies[i]
         b.fx = 0.0
@@ -32,12 +36,15 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> None:
         b.torque = 0.0
     for k in range(wheels.shape[0]):
         w = wheels[k]
+        if bad < 0 and not abs(w.omega) + abs(w.torque) + abs(w.fx) + abs(w.fy) < HUGE:
+            bad = k
         b = bodies[w.body]
         fx = (w.fx + w.gravity_x) * b.cos_x
         fy = (w.fy + w.gravity_y) * b.cos_y
         b.fx += fx
         b.fy += fy
         b.torque += (w.x - b.com_x) * fy - (w.y - b.com_y) * fx
+    return bad
 
 
 @njit(cache=True, nogil=True)

@@ -29,8 +29,9 @@ def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> No
         v = vehicles[i]
         wheel_twist(v, wheels)
         b = bodies[v.body]
-        v.odo_vy = 0.0
-        if b.ideal != 0:  # kinematic bases may move sideways, which no wheel spin shows
+        if (
+            b.ideal != 0 and v.free == 0
+        ):  # kinematic bases may move sideways, which no wheel spin shows
             v.odo_vy = (-math.sin(b.yaw) * b.vx + math.cos(b.yaw) * b.vy) / b.cos_y
         mid = v.odo_yaw + 0.5 * v.odo_kyaw * v.odo_wz * dt
         dx = v.odo_kx * v.odo_vx * dt
@@ -42,7 +43,18 @@ def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> No
 
 @njit(cache=True, nogil=True)
 def wheel_twist(v: Row, wheels: Rows) -> None:
-    """Write the twist that the spin of the left and right odometry wheels amounts to."""
+    """Write the twist that the spin of the odometry wheels, or of all, amounts to."""
+    v.odo_vy = 0.0
+    if v.free != 0:
+        v.odo_vx = 0.0
+        v.odo_wz = 0.0
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
+            along = w.omega * w.radius * math.cos(w.grip)
+            v.odo_vx += w.odo_vx * along
+            v.odo_vy += w.odo_vy * along
+            v.odo_wz += w.odo_wz * along
+        return
     left, right = wheels[v.odo_left], wheels[v.odo_right]
     v_left = left.omega * left.radius
     v_right = right.omega * right.radius

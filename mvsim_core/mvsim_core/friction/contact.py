@@ -49,12 +49,39 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.slope_x = cw * w.gravity_x + sw * w.gravity_y
             w.slope_y = -sw * w.gravity_x + cw * w.gravity_y
             w.idle = idle
+            w.omega0 = w.omega
+        if v.free != 0 and idle != 0:
+            share_hold(b, wheels, v, (body_vx, body_vy), dt)
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
             if b.ideal != 0:  # kinematic vehicles only roll along
-                w.omega = w.vx / w.radius
+                w.omega = (w.vx + w.vy * w.tan_grip) / w.radius
                 w.fx = 0.0
                 w.fy = 0.0
                 w.gravity_x = 0.0
                 w.gravity_y = 0.0
+
+
+@njit(cache=True, nogil=True)
+def share_hold(b: Row, wheels: Rows, v: Row, velocity: tuple[float, float], dt: float) -> None:
+    """Write into WHEEL.slope_x what each wheel with rollers must push to hold on a slope [N].
+
+    The wrench that balances weight and remaining motion is shared out by the transpose of the
+    odometry: what makes the least-squares twist of speeds makes the least-squares forces of a
+    wrench.
+    """
+    fx = b.mass * velocity[0] / dt
+    fy = b.mass * velocity[1] / dt
+    moment = b.inertia * b.wz / dt
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        fx += w.gravity_x
+        fy += w.gravity_y
+        moment += w.x * w.gravity_y - w.y * w.gravity_x
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        if w.rollers != 0:
+            w.slope_x = w.odo_vx * fx + w.odo_vy * fy + w.odo_wz * moment
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,15 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.friction.base import FRICTION
-from mvsim_core.friction.contact import clamp, rolling_torque, set_force, slope_hold, stop_slip
+from mvsim_core.friction.contact import (
+    HOLD_SPEED,
+    clamp,
+    rolling_torque,
+    set_force,
+    slope_hold,
+    stop_slip,
+)
+from mvsim_core.friction.rollers import roller_forces, roller_hold
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
 from mvsim_core.state import IntArray, Rows, State
 
@@ -51,6 +59,14 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         mu = p.mu if math.isnan(w.region_mu) else w.region_mu
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
         limit = mu * w.normal  # 3
+        if w.rollers != 0:
+            torque = w.torque - p.c_damping * w.omega
+            tilted = w.gravity_x != 0.0 or w.gravity_y != 0.0
+            if p.hold != 0 and w.idle != 0 and tilted and math.hypot(w.vx, w.vy) < HOLD_SPEED:
+                roller_hold(w, limit)
+            else:
+                roller_forces(w, torque, limit, c_rr, dt)
+            continue
         lateral = clamp(-w.vy * w.carried / dt - w.slope_y, limit)  # 4
         torque = w.torque - p.c_damping * w.omega
         torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
@@ -63,6 +79,7 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             drag = ground_drag(w.vx, w.normal, p.r1, p.r2, p.a_roll)
             drag = clamp(drag, abs(w.vx) * w.carried / dt)  # it stops, it does not push back
             along = clamp(along + drag, limit)
+            w.drag = drag
         if p.circle != 0:
             total = math.hypot(along, lateral)
             if total > limit:

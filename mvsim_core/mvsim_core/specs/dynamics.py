@@ -260,6 +260,46 @@ class DrivetrainSpec(AckermannSpec):
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeWheelsSpec(DynamicsSpec):
+    """Any number of wheels of any type, each driven by its own motor (`wheels`)."""
+
+    kind: str = "wheels"
+    wheels: tuple[WheelSpec, ...] = section((), "wheel", WheelSpec, many=True)
+    controller: ControllerSpec = section(RawSpec(), "controller", DIFFERENTIAL_CONTROLLERS)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the wheels as a whole."""
+        yield from DynamicsSpec.faults(self)
+        if not self.wheels:
+            yield f"{self.kind} needs at least one <wheel>"
+
+
+def _mecanum(name: str, x: float, y: float) -> WheelSpec:
+    """Return a wheel of the usual arrangement, whose rollers form an X seen from above."""
+    angle = math.copysign(0.25 * math.pi, x * y)
+    return WheelSpec(name=name, x=x, y=y, type="mecanum", roller_angle=angle)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MecanumSpec(FreeWheelsSpec):
+    """Four mecanum wheels: left rear, right rear, left front, right front (`mecanum`)."""
+
+    kind: str = "mecanum"
+    wheels: tuple[WheelSpec, ...] = section(
+        (
+            _mecanum("lr_wheel", -0.3, 0.3),
+            _mecanum("rr_wheel", -0.3, -0.3),
+            _mecanum("lf_wheel", 0.3, 0.3),
+            _mecanum("rf_wheel", 0.3, -0.3),
+        ),
+        "",
+        WheelSpec,
+        named=True,
+    )
+    controller: ControllerSpec = section(RawSpec(), "controller", DIFFERENTIAL_CONTROLLERS)
+
+
 DYNAMICS = Variants(
     "dynamics class",
     {
@@ -268,6 +308,8 @@ DYNAMICS = Variants(
         "differential_4_wheels": DifferentialSpec(kind="differential_4_wheels", wheels=_FOUR),
         "ackermann": AckermannSpec(),
         "ackermann_drivetrain": DrivetrainSpec(),
+        "wheels": FreeWheelsSpec(),
+        "mecanum": MecanumSpec(),
     },
     base=DynamicsSpec,
 )

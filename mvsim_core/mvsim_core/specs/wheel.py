@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from mvsim_core.specs.converters import (
@@ -15,7 +16,7 @@ from mvsim_core.specs.converters import (
     number,
     show,
 )
-from mvsim_core.specs.params import POSITIVE, Check, Spec, param, section
+from mvsim_core.specs.params import POSITIVE, Check, Spec, one_of, param, section
 from mvsim_core.specs.visual import VisualSpec
 
 
@@ -27,6 +28,7 @@ def _inertia(text: str) -> float | None:
 _INERTIA: Converter[float | None] = Converter(
     "number", _inertia, lambda v: "-1" if v is None else show(v)
 )
+WHEEL_TYPES = ("standard", "omni", "mecanum")
 _AUTOMATIC_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
 
 
@@ -60,12 +62,31 @@ class WheelSpec(Spec):
         attribute=True,
         help="about the axle; -1 or absent: that of a solid disc, mass * diameter^2 / 8",
     )
+    type: str = param("standard", attribute=True, check=one_of(*WHEEL_TYPES))
+    roller_angle: float = param(
+        0.25 * math.pi,
+        xml="roller_angle_deg",
+        conv=DEGREES,
+        unit="rad",
+        attribute=True,
+        help="of mecanum wheels: the force has the direction heading + roller angle + 90 degrees",
+    )
     color: Color = param(Color(50 / 255, 50 / 255, 50 / 255), attribute=True)
     linked_yaw: str = param("", attribute=True, help="visual that turns with this wheel")
     linked_yaw_offset: float = param(
         0.0, xml="linked_yaw_offset_deg", conv=DEGREES, unit="rad", attribute=True
     )
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+
+    @property
+    def has_rollers(self) -> bool:
+        """Whether it rolls freely across its grip direction."""
+        return self.type != "standard"
+
+    @property
+    def grip(self) -> float:
+        """Direction of its force relative to its heading [rad]; with rollers the only one."""
+        return self.roller_angle + 0.5 * math.pi if self.type == "mecanum" else 0.0
 
     @property
     def radius(self) -> float:

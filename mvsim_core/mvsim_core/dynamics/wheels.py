@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wheels` and `mecanum`: any number of wheels of any type, each with its own motor.
+
+Source: the design of mecanum wheels and rigid islands. A wheel with heading ψ and grip direction φ
+at (x, y) has the speed s cos(φ - ψ) = vx cos φ + vy sin φ + ω (x sin φ - y cos φ) along its grip,
+s being its surface speed. These rows make the matrix B of a vehicle: its rank says which twists
+can be driven, its pseudo-inverse gives the odometry.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mvsim_core.dynamics.base import DYNAMICS, Layout
+from mvsim_core.specs.dynamics import FreeWheelsSpec
+from mvsim_core.specs.wheel import WheelSpec
+from mvsim_core.state import FloatArray
+
+#: Singular values below this part of the largest one count as zero.
+RANK_TOLERANCE = 1e-6
+
+
+@DYNAMICS.register("wheels")
+@DYNAMICS.register("mecanum")
+class FreeWheels:
+    """Every wheel is driven; the odometry is the least-squares twist of all wheels."""
+
+    def layout(self, spec: FreeWheelsSpec) -> Layout:
+        """Return the roles of the wheels."""
+        n = len(spec.wheels)
+        matrix, constraints = grip_matrix(spec.wheels), slip_matrix(spec.wheels)
+        columns = np.linalg.pinv(np.vstack([matrix, constraints]))[:, :n]
+        return Layout(
+            odo_left=0,
+            odo_right=min(1, n - 1),
+            driven_first=0,
+            driven_count=n,
+            holonomic=len(constraints) == 0 and not undrivable(matrix),
+            odometry=tuple(tuple(float(x) for x in column) for column in columns.T),
+        )
+
+
+def grip_matrix(wheels: tuple[WheelSpec, ...]) -> FloatArray:
+    """Return B (n, 3): speed of each wheel along its grip per vx, vy [m/s] and ω [rad/s]."""
+    return np.array([_row(w, w.yaw + w.grip) for w in wheels])
+
+
+def slip_matrix(wheels: tuple[WheelSpec, ...]) -> FloatArray:
+    """Return the rows (m, 3) of the sideways speeds that wheels without rollers do not allow."""
+    rows = [_row(w, w.yaw + 0.5 * math.pi) for w in wheels if not w.has_rollers]
+    return np.array(rows).reshape(-1, 3)
+
+
+def _row(w: WheelSpec, phi: float) -> tuple[float, float, float]:
+    c, s = math.cos(phi), math.sin(phi)
+    return c, s, w.x * s - w.y * c
+
+
+def undrivable(matrix: FloatArray) -> list[str]:
+    """Return the twists, in words, that the wheels of a matrix B cannot drive."""
+    _, sizes, directions = np.linalg.svd(matrix, full_matrices=True)
+    sizes = np.concatenate([sizes, np.zeros(3 - len(sizes))])
+    lost = directions[sizes < RANK_TOLERANCE * max(1.0, sizes[0])]
+    return [
+        "vx = {:.2g} m/s, vy = {:.2g} m/s, wz = {:.2g} rad/s".format(*np.round(d, 12) + 0.0)
+        for d in lost
+    ]
+
+
+def doubts(spec: FreeWheelsSpec) -> list[str]:
+    """Return what is doubtful about the wheels of a vehicle, each as a sentence."""
+    found = []
+    rollers = [w for w in spec.wheels if w.has_rollers]
+    if rollers and len(rollers) < len(spec.wheels):
+        found.append(
+            "wheels with and without rollers are mixed: those without resist every sideways motion"
+        )
+    for w in rollers:
+        if abs(math.cos(w.grip)) < RANK_TOLERANCE:
+            found.append(
+                f"{w.name}: with a roller angle of {math.degrees(w.roller_angle):g} degrees the"
+                " rollers turn with the wheel, so that its motor has no hold on the ground"
+            )
+    if 0 < len([w for w in rollers if w.type == "mecanum"]) < 4:
+        found.append("fewer than four mecanum wheels: forces in the directions do not balance")
+    lost = undrivable(grip_matrix(spec.wheels))
+    if rollers and lost:
+        found.append(f"the wheels cannot drive {'; '.join(lost)}")
+    return found

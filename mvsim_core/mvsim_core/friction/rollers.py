@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wheels with rollers (omni, mecanum): they grip along one direction and roll freely across it.
+
+Source: the design of mecanum wheels and rigid islands, section 3: the force of a wheel with
+heading ψ and roller angle α has direction ψ + α + 90°, the axis of its rollers; that of an omni
+wheel is its heading. Instead of a given effort the force here is what contact needs, as for other
+wheels: it stops the slip along the grip direction and is limited by friction.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from mvsim_core.friction.contact import clamp, set_force
+from mvsim_core.state import Row
+
+#: Below this cosine between grip and heading the motor has no hold on the ground.
+NO_HOLD = 1e-6
+
+
+@njit(cache=True, nogil=True)
+def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -> None:
+    """Write force and spin of a wheel with rollers.
+
+    Args:
+        w: Row of WHEEL.
+        torque: Motor torque less bearing losses [N m].
+        limit: Largest force along the grip direction [N].
+        c_rr: Rolling resistance of the rollers [1].
+        dt: Time step [s].
+    """
+    c, s = math.cos(w.grip), math.sin(w.grip)
+    grip = 0.0
+    if abs(c) > NO_HOLD:
+        # the spin at which the contact point does not slip along the grip direction
+        alpha = ((w.vx * c + w.vy * s) / (w.radius * c) - w.omega) / dt
+        grip = clamp((torque - w.inertia * alpha) / (w.radius * c), limit)
+    # across it the rollers turn: their speed is that of the contact point
+    rolls = -(w.vx - w.omega * w.radius) * s + w.vy * c
+    drag = -c_rr * w.normal * math.tanh(100.0 * rolls)
+    drag = clamp(drag, abs(rolls) * w.carried / dt)
+    w.omega += (torque - w.radius * (grip * c - drag * s)) / w.inertia * dt
+    set_force(w, grip * c - drag * s, grip * s + drag * c)
+
+
+@njit(cache=True, nogil=True)
+def roller_hold(w: Row, limit: float) -> None:
+    """Let a braked wheel push its share of what holds its vehicle on a slope."""
+    force = clamp(-w.slope_x, limit)
+    w.omega = 0.0
+    set_force(w, force * math.cos(w.grip), force * math.sin(w.grip))
