@@ -30,7 +30,7 @@ def info(world: World, var: Var = None) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     console.print(world.name, style="bold", markup=False)
     for line in _facts(spec):
-        console.print(f"  {line}", markup=False)
+        console.print(f"  {line}", markup=False, soft_wrap=True)
     if spec.vehicles:
         console.print(_vehicles(spec.vehicles))
     sensors = [(vehicle.name, own) for vehicle in spec.vehicles for own in vehicle.sensors]

@@ -171,9 +171,9 @@ def _simulate(
         pass  # the way to end a run without --time
     finally:
         live.stop()
-    console.print(status.summary())
+    console.print(status.summary(), soft_wrap=True)
     for line in vehicle_lines(running):
-        console.print("  ".join(line).rstrip(), markup=False)
+        console.print("  ".join(line).rstrip(), markup=False, soft_wrap=True)
 
 
 def _until_refresh(
