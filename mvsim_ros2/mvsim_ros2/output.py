@@ -14,7 +14,7 @@ from mvsim_ros2.topics import Topic
 
 
 class Output:
-    """Publishes messages of one kind on one topic and, for whoever listens there, on aliases."""
+    """Publishes messages of one kind on one topic and its aliases."""
 
     def __init__(self, node: Node, topic: Topic, name: str, aliases: Sequence[str] = ()) -> None:
         """Create the publishers.
@@ -27,7 +27,7 @@ class Output:
         """
         self._node = node
         self._latched = topic.latched
-        self._main, *self._others = [
+        self._publishers = [
             node.create_publisher(
                 topic.type,
                 each,
@@ -39,18 +39,16 @@ class Output:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody listens under any of the names."""
-        publishers = (self._main, *self._others)
-        return any(p.get_subscription_count() > 0 for p in publishers)
+        """Whether a message would go anywhere; if not, it need not be made."""
+        return self._latched or any(p.get_subscription_count() > 0 for p in self._publishers)
 
     def publish(self, message: Any) -> None:
-        """Send a message; a latched one also to aliases that nobody listens to yet."""
-        self._main.publish(message)
-        for other in self._others:
-            if self._latched or other.get_subscription_count() > 0:
-                other.publish(message)
+        """Send a message: a latched one to all names, another one where somebody listens."""
+        for publisher in self._publishers:
+            if self._latched or publisher.get_subscription_count() > 0:
+                publisher.publish(message)
 
     def close(self) -> None:
         """Destroy the publishers."""
-        for publisher in (self._main, *self._others):
+        for publisher in self._publishers:
             self._node.destroy_publisher(publisher)

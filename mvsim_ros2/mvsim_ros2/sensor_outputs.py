@@ -63,7 +63,8 @@ class ScanOutput:
 
     def publish(self, reading: Any, stamp: Time) -> None:
         """Send a scan."""
-        self._output.publish(scan_message(reading, self._frame, stamp))
+        if self._output.wanted:
+            self._output.publish(scan_message(reading, self._frame, stamp))
 
     def close(self) -> None:
         """Destroy the publisher."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -16,6 +17,8 @@ from mvsim_ros2.conversions.markers import ChassisLook, WheelLook, header_of, ve
 from mvsim_ros2.conversions.motion import (
     GROUND_TRUTH,
     WHEEL_ODOMETRY,
+    fill_odometry,
+    fill_transform,
     map_to_odom,
     odometry_message,
     tf_message,
@@ -31,6 +34,16 @@ from mvsim_ros2.topics import GROUND_TRUTH as TRUTH
 #: Wheels that have turned by less [rad] since the last markers are not drawn anew.
 VISIBLE_TURN = 0.01
 _SAME = Pose()
+#: From the true pose in the world and the pose by the wheels to a transform.
+Link = Callable[[Pose, Pose], Pose]
+
+
+def _odometry(truth: Pose, odometry: Pose) -> Pose:
+    return odometry
+
+
+def _tilt(truth: Pose, odometry: Pose) -> Pose:
+    return Pose(roll=truth.roll, pitch=truth.pitch)
 
 
 class VehicleOutputs:
@@ -63,6 +76,11 @@ class VehicleOutputs:
         self._sensors: dict[str, SensorOutput] = self._sensor_outputs()
         self._touched = False
         self._steering: list[float] = []
+        frames = self.frames
+        self._odom_message = odometry_message((frames.odom, frames.footprint), WHEEL_ODOMETRY)
+        self._truth_message = odometry_message((frames.map, frames.base), GROUND_TRUTH)
+        self._links = list(self._moving_links())
+        self._tf_message = tf_message([message for message, _ in self._links])
 
     def _output(self, topic: Topic) -> Output:
         alias = topic.mvsim_name if self._settings.mvsim_topic_names else ""
@@ -82,6 +100,16 @@ class VehicleOutputs:
             place = Place(self._names.topic(token), self.frames.sensor(name), aliases)
             outputs[name] = SENSOR_OUTPUTS.get(kind)(self._node, place)
         return outputs
+
+    def _moving_links(self) -> Iterator[tuple[TransformStamped, Link]]:
+        """Yield the transforms that change, with how true and wheel pose make them."""
+        frames, settings = self.frames, self._settings
+        if settings.do_fake_localization:
+            yield transform_message(frames.map, frames.odom, _SAME, Time()), map_to_odom
+        if settings.publish_tf_odom2baselink:
+            yield transform_message(frames.odom, frames.footprint, _SAME, Time()), _odometry
+        if self._uneven and frames.footprint != frames.base:
+            yield transform_message(frames.footprint, frames.base, _SAME, Time()), _tilt
 
     # ------------------------------------------------------------------ at the start
     def publish_static(self, stamp: Time, of_the_world: list[TransformStamped]) -> None:
@@ -104,32 +132,25 @@ class VehicleOutputs:
 
     def publish_tf(self, stamp: Time) -> None:
         """Send where the vehicle is."""
-        frames, settings = self.frames, self._settings
+        if not self._links or not self._tf.wanted:
+            return
         odometry, truth = self._vehicle.odometry.pose, self._vehicle.pose
-        transforms = []
-        if settings.do_fake_localization:
-            shift = map_to_odom(truth, odometry)
-            transforms.append(transform_message(frames.map, frames.odom, shift, stamp))
-        if settings.publish_tf_odom2baselink:
-            transforms.append(transform_message(frames.odom, frames.footprint, odometry, stamp))
-        if self._uneven and frames.footprint != frames.base:
-            tilt = Pose(roll=truth.roll, pitch=truth.pitch)
-            transforms.append(transform_message(frames.footprint, frames.base, tilt, stamp))
-        if transforms:
-            self._tf.publish(tf_message(transforms))
+        for message, pose in self._links:
+            fill_transform(message, pose(truth, odometry), stamp)
+        self._tf.publish(self._tf_message)
 
     def publish_motion(self, stamp: Time) -> None:
         """Send odometry, ground truth and collision."""
-        vehicle, frames = self._vehicle, self.frames
-        pose, twist = vehicle.odometry
-        link = (frames.odom, frames.footprint)
-        self._odom.publish(odometry_message(pose, twist, link, stamp, WHEEL_ODOMETRY))
+        vehicle = self._vehicle
+        if self._odom.wanted:
+            fill_odometry(self._odom_message, *vehicle.odometry, stamp)
+            self._odom.publish(self._odom_message)
         if self._truth.wanted:
-            link = (frames.map, frames.base)
-            truth = odometry_message(vehicle.pose, vehicle.twist, link, stamp, GROUND_TRUTH)
-            self._truth.publish(truth)
-        self._collision.publish(Bool(data=self._touched))
-        self._touched = False
+            fill_odometry(self._truth_message, vehicle.pose, vehicle.twist, stamp)
+            self._truth.publish(self._truth_message)
+        if self._collision.wanted:
+            self._collision.publish(Bool(data=self._touched))
+            self._touched = False
 
     def publish_markers(self, stamp: Time) -> None:
         """Send how the vehicle looks if that has changed."""

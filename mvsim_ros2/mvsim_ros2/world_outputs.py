@@ -125,7 +125,8 @@ class WorldOutputs:
 
     def _tell_time(self, nanoseconds: int) -> Time:
         stamp = stamp_of(nanoseconds)
-        self._clock.publish(clock_message(stamp))
+        if self._clock.wanted:
+            self._clock.publish(clock_message(stamp))
         clock = self._node.get_clock()
         if isinstance(clock, ROSClock) and clock.ros_time_is_active:
             clock.set_ros_time_override(

@@ -37,6 +37,7 @@ from mvsim_ros2.conversions.markers import ChassisLook, WheelLook, header_of, ve
 from mvsim_ros2.conversions.motion import (
     GROUND_TRUTH,
     WHEEL_ODOMETRY,
+    fill_odometry,
     map_to_odom,
     odometry_message,
     transform_message,
@@ -91,7 +92,8 @@ def test_odometry_has_twist_frames_and_no_zero_variance(
     variances: tuple[tuple[float, ...], tuple[float, ...]],
 ) -> None:
     pose, twist = Pose(x=1.0, y=2.0, yaw=0.5), Twist(0.3, -0.1, 0.2)
-    message = odometry_message(pose, twist, ("odom", "base_footprint"), NOW, variances)
+    message = odometry_message(("odom", "base_footprint"), variances)
+    fill_odometry(message, pose, twist, NOW)
     assert message.header.frame_id == "odom"
     assert message.child_frame_id == "base_footprint"
     assert message.header.stamp == NOW

@@ -11,9 +11,8 @@ import math
 from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Quaternion, Transform, TransformStamped, Vector3
 from geometry_msgs.msg import Pose as PoseMessage
-from geometry_msgs.msg import Twist as TwistMessage
+from geometry_msgs.msg import Transform, TransformStamped
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
@@ -33,35 +32,32 @@ WHEEL_ODOMETRY: Variances = (
 GROUND_TRUTH: Variances = ((1e-9,) * 6, (1e-9,) * 6)
 
 
-def quaternion_of(pose: Pose) -> Quaternion:
-    """Return the attitude of a pose."""
-    x, y, z, w = quaternion(pose.roll, pose.pitch, pose.yaw)
-    return Quaternion(x=x, y=y, z=z, w=w)
+def fill_pose(message: PoseMessage | Transform, pose: Pose) -> None:
+    """Write a pose into a message."""
+    place = message.position if isinstance(message, PoseMessage) else message.translation
+    turn = message.orientation if isinstance(message, PoseMessage) else message.rotation
+    place.x, place.y, place.z = pose.x, pose.y, pose.z
+    turn.x, turn.y, turn.z, turn.w = quaternion(pose.roll, pose.pitch, pose.yaw)
 
 
 def pose_message(pose: Pose) -> PoseMessage:
     """Return a pose."""
-    return PoseMessage(
-        position=Point(x=pose.x, y=pose.y, z=pose.z), orientation=quaternion_of(pose)
-    )
-
-
-def twist_message(twist: Twist) -> TwistMessage:
-    """Return a planar velocity in the frame of the vehicle."""
-    return TwistMessage(
-        linear=Vector3(x=twist.vx, y=twist.vy, z=0.0), angular=Vector3(x=0.0, y=0.0, z=twist.wz)
-    )
+    message = PoseMessage()
+    fill_pose(message, pose)
+    return message
 
 
 def transform_message(parent: str, child: str, pose: Pose, stamp: Time) -> TransformStamped:
     """Return the pose of the frame `child` in the frame `parent`."""
-    return TransformStamped(
-        header=Header(stamp=stamp, frame_id=parent),
-        child_frame_id=child,
-        transform=Transform(
-            translation=Vector3(x=pose.x, y=pose.y, z=pose.z), rotation=quaternion_of(pose)
-        ),
-    )
+    message = TransformStamped(header=Header(frame_id=parent), child_frame_id=child)
+    fill_transform(message, pose, stamp)
+    return message
+
+
+def fill_transform(message: TransformStamped, pose: Pose, stamp: Time) -> None:
+    """Write another pose and time into a transform: a tenth of the cost of a new one."""
+    message.header.stamp = stamp
+    fill_pose(message.transform, pose)
 
 
 def tf_message(transforms: list[TransformStamped]) -> TFMessage:
@@ -93,21 +89,22 @@ def diagonal(variances: Sequence[float]) -> list[float]:
     return covariance
 
 
-def odometry_message(
-    pose: Pose, twist: Twist, frames: tuple[str, str], stamp: Time, variances: Variances
-) -> Odometry:
-    """Return an odometry message.
+def odometry_message(frames: tuple[str, str], variances: Variances) -> Odometry:
+    """Return an odometry message to be filled.
 
     Args:
-        pose: Of the vehicle in the first frame.
-        twist: In the second frame, the vehicle's own.
-        frames: header.frame_id and child_frame_id.
-        stamp: When that was so.
+        frames: header.frame_id and child_frame_id, the vehicle's own frame.
         variances: Of pose and twist.
     """
-    message = Odometry(header=Header(stamp=stamp, frame_id=frames[0]), child_frame_id=frames[1])
-    message.pose.pose = pose_message(pose)
+    message = Odometry(header=Header(frame_id=frames[0]), child_frame_id=frames[1])
     message.pose.covariance = diagonal(variances[0])
-    message.twist.twist = twist_message(twist)
     message.twist.covariance = diagonal(variances[1])
     return message
+
+
+def fill_odometry(message: Odometry, pose: Pose, twist: Twist, stamp: Time) -> None:
+    """Write a pose in the first frame, a twist in the second, and their time into a message."""
+    message.header.stamp = stamp
+    fill_pose(message.pose.pose, pose)
+    linear, angular = message.twist.twist.linear, message.twist.twist.angular
+    linear.x, linear.y, angular.z = twist.vx, twist.vy, twist.wz
