@@ -20,6 +20,7 @@ from mvsim_core.friction import FRICTION
 from mvsim_core.kinematics.limits import limit_systems
 from mvsim_core.polygons import convex_parts
 from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import BlockSpec
@@ -53,6 +54,7 @@ class Contents:
         gravity: Acceleration of gravity [m/s²].
         solver: The contact solver.
         scene: What planar lidars see.
+        scene3d: What 3D sensors see.
         ground: What carries.
         regions: Where friction differs.
         make_vehicle: From a spec or XML text, a name and a pose to an entity.
@@ -62,6 +64,7 @@ class Contents:
     gravity: float
     solver: Box2dSolver
     scene: PlaneScene
+    scene3d: Scene3d
     make_vehicle: Callable[[Any, str | None, Any], Entity]
     ground: Ground
     regions: Regions
@@ -126,6 +129,7 @@ class Contents:
         self.solver.bind([e.key for e in movers])
         self.state = state
         self._scene(ordered, state.bodies)
+        self.scene3d.bind(state.wheels)
         sensors = list(self.sensors())
         for entity in self.entities:
             wheels = state.wheels[entity.wheel0 : entity.wheel0 + len(entity.wheels)]

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mvsim_core.sensors import SENSORS
 from mvsim_core.sensors.base import SensorContext
 from mvsim_core.sensors.earth import earth_of
+from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.specs.element import PropertyRegionSpec
 from mvsim_core.specs.sensor import SensorSpec
 from mvsim_core.specs.vehicle import VehicleSpec
@@ -25,10 +28,16 @@ class SensorMaker:
         seed: Seed of the world.
         dt: Length of a tick [s].
         warn: Called with where, element and message; the same doubt about several sensors once.
+        scene3d: What 3D sensors see.
     """
 
     def __init__(
-        self, world: WorldSpec, seed: int, dt: float, warn: Callable[[Any, str, str], None]
+        self,
+        world: WorldSpec,
+        seed: int,
+        dt: float,
+        warn: Callable[[Any, str, str], None],
+        scene3d: Scene3d,
     ) -> None:
         """Keep what all sensors share."""
         self._gravity = world.gravity
@@ -37,6 +46,7 @@ class SensorMaker:
         self._seed = seed
         self._dt = dt
         self._warn = warn
+        self._scene3d = scene3d
         self._doubts: set[str] = set()
 
     def of_vehicle(self, spec: VehicleSpec, scene: PlaneScene) -> list[Any]:
@@ -66,8 +76,10 @@ class SensorMaker:
                 gravity=self._gravity,
                 earth=self._earth,
                 regions=self._regions,
+                scene3d=self._scene3d,
+                warn=partial(self._warn, spec.where, "sensor"),
             )
-            make = SENSORS.get(spec.kind)
+            make = Laser3d if getattr(spec, "raytrace_3d", False) else SENSORS.get(spec.kind)
             sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
             for doubt in sensor.doubts():
                 if doubt not in self._doubts:

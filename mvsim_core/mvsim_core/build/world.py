@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from mvsim_core.build.blocks import (
 from mvsim_core.build.contents import Contents, enter
 from mvsim_core.build.joints import add_joints
 from mvsim_core.build.outline import Outlines
+from mvsim_core.build.scene3d import SceneMaker
 from mvsim_core.build.sensors import SensorMaker
 from mvsim_core.build.terrain import Ground
 from mvsim_core.build.vehicles import build_vehicle
@@ -31,6 +32,7 @@ from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose
 from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.solver.layers import Layers
 from mvsim_core.specs.block import BlockSpec
@@ -66,6 +68,7 @@ class Builder:
     def __post_init__(self) -> None:
         """Read the maps."""
         self._outlines = Outlines(self.warn)
+        self._scenes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
         for element in self.spec.elements:
@@ -83,8 +86,9 @@ class Builder:
         """
         dt = self._time_step()
         ground, lifts = self._ground()
-        sensors = SensorMaker(spec, seed, dt, self.warn)
         scene = PlaneScene()
+        scene3d = Scene3d(lambda: self._seen(contents))
+        sensors = SensorMaker(spec, seed, dt, self.warn, scene3d)
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
             if not isinstance(vehicle, VehicleSpec):
@@ -110,6 +114,7 @@ class Builder:
             gravity=spec.gravity,
             solver=solver,
             scene=scene,
+            scene3d=scene3d,
             make_vehicle=make_vehicle,
             grids=[grid for _, grid in self._grids],
             standalone=sensors.standalone(spec.sensors, scene),
@@ -145,6 +150,17 @@ class Builder:
                 contents.scene.add_polygon(solid.points, body=-1, zmin=low, zmax=high)
         for _, grid in self._grids:
             contents.scene.add_grid(grid)
+
+    def _seen(self, contents: Contents) -> Iterator[Part]:
+        """Iterate over what 3D sensors see now."""
+        grounds: list[Any] = [
+            (e, None, None)
+            for e in self.spec.elements
+            if isinstance(e, HorizontalPlaneSpec) and e.animation is None
+        ]
+        maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
+        grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
+        return self._scenes.parts(contents.entities, contents.fixtures, contents.grids, grounds)
 
     def _vehicle(self, spec: VehicleSpec, ground: Ground) -> Entity:
         chassis = spec.dynamics.chassis

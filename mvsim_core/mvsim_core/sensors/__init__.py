@@ -9,21 +9,29 @@ from mvsim_core.sensors.earth import Earth
 from mvsim_core.sensors.encoders import EncoderReading, WheelEncoders
 from mvsim_core.sensors.gnss import Gnss, GnssReading
 from mvsim_core.sensors.imu import Imu, ImuReading
+from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
+from mvsim_core.sensors.lidar3d import POINT, CloudReading, Lidar3d
 from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
 
 __all__ = [
+    "POINT",
     "SENSORS",
+    "CloudReading",
     "Earth",
     "EncoderReading",
     "Gnss",
     "GnssReading",
     "Imu",
     "ImuReading",
+    "Laser3d",
     "LaserReading",
     "Lidar2d",
+    "Lidar3d",
     "PlaneScene",
+    "Scene3d",
     "Schedule",
     "Sensor",
     "SensorContext",

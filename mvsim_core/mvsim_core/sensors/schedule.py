@@ -37,6 +37,8 @@ class Schedule:
         self._periods = np.array([s.period_ticks for s in self.sensors], dtype=np.int64)
         self._due = self._periods.copy()
         self._delayed = [i for i, s in enumerate(self.sensors) if s.delay_ticks]
+        self._sweeping = [s for s in self.sensors if s.sweeps]
+        self._now = 0
         self._banks, self._places = _group(self.sensors)
         self.next_tick = NEVER
         self._find_next()
@@ -51,12 +53,15 @@ class Schedule:
             if sensor.due_tick is None or not tick < sensor.due_tick <= latest:
                 sensor.due_tick = latest
             self._due[i] = sensor.due_tick
+        self._now = tick
         self._find_next()
 
     def warm(self, bodies: Rows) -> None:
         """Compile and lay out all that the first readings need; nothing is measured."""
         for bank in self._banks:
             bank.measure([], bodies, 0, 0.0)
+        for sensor in self.sensors:
+            sensor.warm(bodies)
 
     def pop_due(self, tick: int) -> list[Sensor[Any]]:
         """Return the sensors that have to measure now, and schedule them anew."""
@@ -70,6 +75,9 @@ class Schedule:
             tick: The tick now.
             time: The same in s.
         """
+        self._now = tick
+        for sensor in self._sweeping:
+            sensor.sweep(bodies, tick)
         work: dict[int, list[int]] = {}
         fresh: list[int] = []
         for i in self._take(tick):
@@ -97,6 +105,9 @@ class Schedule:
         return due
 
     def _find_next(self) -> None:
+        if self._sweeping:
+            self.next_tick = self._now + 1
+            return
         self.next_tick = int(self._due.min()) if len(self._due) else NEVER
         for i in self._delayed:
             arrival = self.sensors[i].arrival_tick

@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mvsim_core.geometry import Pose
-from mvsim_core.specs.converters import ANGLES, DEGREES, NUMBER, POSE2D, POSE3D, RATE, Color
+from mvsim_core.specs.converters import (
+    ANGLES,
+    DEGREES,
+    FILE,
+    NUMBER,
+    POSE2D,
+    POSE3D,
+    RATE,
+    Color,
+)
 from mvsim_core.specs.params import (
     NOT_NEGATIVE,
     POSITIVE,
@@ -128,7 +137,28 @@ class Lidar3dSpec(SensorSpec):
         help="likewise",
     )
     ignore_parent_body: bool = param(False, help="does not see its own vehicle")
-    generate_intensity: bool = param(True)
+    generate_intensity: bool = param(True, help="brightness of what is hit; else always 1")
+    motion_distortion: bool = param(
+        True, help="columns are fired one after the other while the vehicle moves"
+    )
+    range_noise_growth: float = param(
+        0.0, check=NOT_NEGATIVE, help="standard deviation that a metre of range adds [m/m]"
+    )
+    intensity_incidence: bool = param(
+        False, help="intensity falls with the cosine of the angle of incidence"
+    )
+    ray_dropout: float = param(0.0, check=in_range(0.0, 1.0), help="share of rays that get lost")
+    beam_divergence: float = param(
+        0.0,
+        xml="beam_divergence_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=NOT_NEGATIVE,
+        help="full angle of a beam, which is cast as five rays; the nearest counts",
+    )
+    scan_pattern: str = param(
+        "", conv=FILE, help="CSV of time [s], azimuth, zenith [deg] of a lidar that does not turn"
+    )
     viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE)
 
     def faults(self) -> Iterator[str]:
@@ -162,6 +192,7 @@ class CameraSpec(SensorSpec):
     fy: float = param(500.0, unit="px", check=POSITIVE)
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    segmentation: bool = param(False, help="also gives what each pixel belongs to")
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the clip distances."""

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Planar lidars with `<raytrace_3d>`: the same readings, by rays that meet the true 3D shapes.
+
+A tilted one sees the ground and passes over low walls. It also sees its own vehicle, unless
+`<ignore_parent_body>` is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.geometry import Pose, rotation
+from mvsim_core.sensors.base import Bank, SensorContext
+from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
+from mvsim_core.sensors.scene3d import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays, Scene3d, hides
+from mvsim_core.state import FloatArray, Rows
+
+
+def mounted(mount: Pose, body: int, bodies: Rows) -> FloatArray:
+    """Return the pose of a sensor in the world, (1, 12): rotation row by row, origin [m]."""
+    turn, shift = rotation(mount), np.array(mount[:3])
+    if body >= 0:
+        row = bodies[body]
+        base = Pose(*(float(row[name]) for name in ("x", "y", "z", "roll", "pitch", "yaw")))
+        whole = rotation(base)
+        turn, shift = whole @ turn, whole @ shift + np.array(base[:3])
+    return np.append(turn.ravel(), shift)[None, :]
+
+
+class Laser3d(Lidar2d):
+    """A planar lidar that sees true 3D shapes."""
+
+    def __init__(
+        self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
+    ) -> None:
+        """Put a lidar into a world; ``spec`` is a LaserSpec, the rest as in `Sensor`."""
+        super().__init__(spec, context, delay=delay, dropout=dropout)
+        self.scene3d = context.scene3d or Scene3d()
+        self._hits = Hits.empty(self.n, 1)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield nothing: it may be mounted as one likes."""
+        yield from ()
+
+    def warm(self, bodies: Rows) -> None:
+        """Build the scene and compile the kernels."""
+        self._cast(bodies, np.zeros(1))
+
+    def measure(self, bodies: Rows, tick: int, time: float) -> LaserReading:
+        """Return a scan of the scene as it is now."""
+        angle_noise, noise = np.zeros(self.n), np.zeros(self.n)
+        self.draw_noise(angle_noise, noise)
+        length = self._cast(bodies, self.angles + self.spec.angle_std_noise * angle_noise)
+        measured = (length + self.spec.range_std_noise * noise).astype(np.float32)
+        ranges = np.where(measured >= self.range_max, np.float32(np.inf), measured)
+        ranges[(length < self.range_min) | (measured < self.range_min)] = -np.inf
+        ranges[length >= self.range_max] = np.inf
+        return self.reading(ranges, tick, time)
+
+    def _cast(self, bodies: Rows, angles: FloatArray) -> FloatArray:
+        """Return the distance to what each ray meets [m]; inf: nothing."""
+        ways = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(len(angles))))
+        mask = hides(self.body) if self.spec.ignore_parent_body else SEE_ALL
+        if not self.spec.bodies_visible:
+            mask = SEE_FIXED_ONLY
+        pose = mounted(self.mount, self.body, bodies)
+        rays = Rays(ways.reshape(-1, 1, 3), pose, 0, len(ways), 0.0, self.range_max, mask, (16, 1))
+        self.scene3d.cast(rays, bodies, self._hits)
+        return self._hits.distance[: len(ways), 0]
+
+    def bank_key(self) -> Hashable:
+        """Return None: it is cast alone."""
+        return None
+
+    @classmethod
+    def bank(cls, sensors: Sequence[Any]) -> Bank:  # type: ignore[override]
+        """Return what asks one lidar after the other."""
+        return Bank(sensors)

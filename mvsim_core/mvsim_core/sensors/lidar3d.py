@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""3D lidars (class ``lidar3d``), by exact rays.
+
+With motion distortion each physics step casts the beams that are fired within it, from where the
+sensor is at that very time: the points carry true times, and each is in the sensor's frame as it
+was then. Without it all beams are fired at one instant and the points carry no times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from mvsim_core.geometry import rotation
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.lidar_patterns import pattern_of, spread
+from mvsim_core.sensors.scene3d import SEE_ALL, Hits, Rays, Scene3d, hides
+from mvsim_core.sensors.scene3d.tables import Floats, rotation_kernel
+from mvsim_core.state import FloatArray, Rows
+
+#: One point, as sensor_msgs/PointCloud2 can carry it: sensor frame [m], time since the first [s].
+POINT = np.dtype(
+    {
+        "names": ["x", "y", "z", "intensity", "ring", "time"],
+        "formats": ["f4", "f4", "f4", "f4", "u2", "f4"],
+        "offsets": [0, 4, 8, 12, 16, 20],
+        "itemsize": 24,
+    }
+)
+#: A body that moves farther in a tick than its speed explains by this [m, rad] was put there.
+JUMP = 0.05
+#: Beams in one packet: neighbours in azimuth, which meet the same things more often.
+TILE = (16, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CloudReading:
+    """One scan.
+
+    Attributes:
+        tick: When the first beam was fired.
+        time: The same in s.
+        end_time: When the scan was complete [s].
+        points: (n,) POINT: only those that came back; `ring` 0 is the lowest.
+        timed: Whether `time` of the points says more than 0.
+        range_min: Least range that is measured [m].
+        range_max: No range reaches it [m].
+        rings: Number of rings.
+        scan_time: Time from scan to scan [s].
+    """
+
+    tick: int
+    time: float
+    end_time: float
+    points: Rows
+    timed: bool
+    range_min: float
+    range_max: float
+    rings: int
+    scan_time: float
+
+    @property
+    def xyz(self) -> Floats:
+        """(n, 3) m, sensor frame: a view of the points."""
+        return self.points.view(np.float32).reshape(-1, 6)[:, :3]
+
+
+@SENSORS.register("lidar3d")
+class Lidar3d(Sensor[CloudReading]):
+    """A 3D lidar."""
+
+    kind = "lidar3d"
+
+    def __init__(
+        self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
+    ) -> None:
+        """Put a lidar into a world; ``spec`` is a Lidar3dSpec, the rest as in `Sensor`."""
+        super().__init__(spec, context, delay=delay, dropout=dropout)
+        self.scene = context.scene3d or Scene3d()
+        self.dt = context.dt
+        self.scan_time = self.period_ticks * context.dt
+        self.range_min = float(np.float32(spec.min_range))
+        self.range_max = float(np.float32(spec.max_range))
+        self.directions, self.rows = pattern_of(spec, self.scan_time)
+        self.sweeps = bool(spec.motion_distortion) and self.period_ticks > 1
+        wide = spec.beam_divergence
+        self._beams = [self.directions, *(spread(self.directions, wide) if wide > 0 else ())]
+        self._hits = [Hits.empty(*self.directions.shape[:2]) for _ in self._beams]
+        self._mount = (rotation(self.mount), np.array(self.mount[:3], dtype=np.float64))
+
+    @property
+    def rings(self) -> int:
+        """Beams that are fired at one instant."""
+        return int(self.directions.shape[1])
+
+    def reset(self, seed: int) -> None:
+        """Forget all readings and the scan that is under way."""
+        super().reset(seed)
+        self._cursor = 0  # row of the pattern with which the scan begins
+        self._done = 0  # rows of the scan that were cast
+        self._previous: FloatArray | None = None  # pose of the body a tick ago
+
+    def doubts(self) -> Iterator[str]:
+        """Yield that the sensor's rate hides its motion."""
+        if self.spec.motion_distortion and not self.sweeps:
+            yield f"{self.name!r} scans once a step: its points get no times"
+
+    def warm(self, bodies: Rows) -> None:
+        """Build the scene and compile the kernels."""
+        poses = self._poses(_pose(bodies, self.body), np.zeros(1))
+        self._cast(bodies, poses, 0, 1)
+        self._points(np.zeros(0, POINT), 0, False)
+
+    def sweep(self, bodies: Rows, tick: int) -> None:
+        """Cast the rows that were fired since the last tick, each from where the sensor was."""
+        if self.due_tick is None:
+            return
+        steps = self.period_ticks
+        step = tick - (self.due_tick - steps)
+        end = min(-(-step * self.rows // steps), self.rows)
+        first = self._done
+        now = _pose(bodies, self.body)
+        if end > first:
+            fraction = np.arange(first, end) * (steps / self.rows) - (step - 1)
+            self._cast(bodies, self._poses(now, np.clip(fraction, 0.0, 1.0)), first, end - first)
+            self._done = end
+        self._previous = None if self.body < 0 else now
+
+    def measure(self, bodies: Rows, tick: int, time: float) -> CloudReading:
+        """Return the scan that ends now."""
+        timed = self._done > 0
+        if self._done < self.rows:
+            poses = self._poses(_pose(bodies, self.body), np.ones(1))
+            self._cast(bodies, poses, self._done, self.rows - self._done)
+        points = np.zeros(self.rows * self.rings, POINT)
+        count = self._points(points, self.rows, timed)
+        self._done = 0
+        self._cursor = (self._cursor + self.rows) % len(self.directions)
+        begin = max(tick - self.period_ticks, 0) if timed else tick
+        return CloudReading(
+            tick=begin,
+            time=begin * self.dt if timed else time,
+            end_time=time,
+            points=points[:count],
+            timed=timed,
+            range_min=self.range_min,
+            range_max=self.range_max,
+            rings=self.rings,
+            scan_time=self.scan_time,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return all that ``restore`` needs, the scan under way included."""
+        hits = [_copy(h) for h in self._hits] if self._done else None
+        scan = (self._cursor, self._done, self._previous, hits)
+        return {**super().state(), "scan": scan}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Return to what ``state`` gave."""
+        super().restore(state)
+        self._cursor, self._done, self._previous, hits = state["scan"]
+        if hits is not None:
+            self._hits = [_copy(h) for h in hits]
+
+    def _poses(self, now: FloatArray, fraction: FloatArray) -> FloatArray:
+        """Return (n, 12) poses of the sensor at fractions of the last tick."""
+        poses = np.zeros((len(fraction), 12))
+        before = now if self._previous is None else self._previous
+        if np.abs(now - before)[[0, 1, 2, 5]].max() > self._farthest(now):
+            before = now
+        _poses_kernel(before[:6], now[:6], fraction, *self._mount, poses)
+        return poses
+
+    def _farthest(self, now: FloatArray) -> float:
+        return float(2.0 * self.dt * np.abs(now[6:]).max() + JUMP)
+
+    def _cast(self, bodies: Rows, poses: FloatArray, first: int, count: int) -> None:
+        """Cast rows of the scan; a pattern that ends goes on at its begin."""
+        mask = hides(self.body) if self.spec.ignore_parent_body else SEE_ALL
+        total = len(self.directions)
+        at = (self._cursor + first) % total
+        pieces = [(at, min(count, total - at), 0)]
+        if count > total - at:
+            pieces.append((0, count - (total - at), total - at))
+        for beams, hits in zip(self._beams, self._hits, strict=True):
+            for row, n, k in pieces:
+                part = poses if len(poses) == 1 else poses[k : k + n]
+                rays = Rays(beams, part, row, n, 0.0, self.range_max, mask, TILE)
+                self._reflectivity = self.scene.cast(rays, bodies, hits).reflectivity
+
+    def _points(self, points: Rows, rows: int, timed: bool) -> int:
+        """Write the points of the scan; return how many there are."""
+        spec, shape = self.spec, self.directions.shape[:2]
+        noisy = spec.range_std_noise > 0 or spec.range_noise_growth > 0
+        # Drawn for all rays whatever they hit, so that the stream depends on the time alone.
+        noise = self._random(self._rng.standard_normal, rows) if noisy else _NO_NUMBERS
+        lost = self._random(self._rng.random, rows) if spec.ray_dropout > 0 else _NO_NUMBERS
+        main = self._hits[0]
+        distance, cosine, material = main.distance, main.cosine, main.material
+        for other in self._hits[1:]:
+            nearer = other.distance < distance
+            distance = np.where(nearer, other.distance, distance)
+            cosine = np.where(nearer, other.cosine, cosine)
+            material = np.where(nearer, other.material, material)
+        return (
+            int(
+                _points_kernel(
+                    (distance, cosine, material, self.directions),
+                    (noise, lost, self._reflectivity),
+                    (self._cursor, rows, self.scan_time / self.rows if timed else 0.0),
+                    (
+                        self.range_min,
+                        self.range_max,
+                        spec.range_std_noise,
+                        spec.range_noise_growth,
+                    ),
+                    (spec.ray_dropout, spec.generate_intensity, spec.intensity_incidence),
+                    points,
+                )
+            )
+            if shape[0]
+            else 0
+        )
+
+    def _random(self, draw: Any, rows: int) -> Floats:
+        numbers: Floats = draw((rows, self.rings), dtype=np.float32)
+        return numbers
+
+
+_NO_NUMBERS = np.zeros((0, 0), np.float32)
+
+
+def _copy(hits: Hits) -> Hits:
+    return Hits(hits.distance.copy(), hits.cosine.copy(), hits.material.copy(), hits.part.copy())
+
+
+def _pose(bodies: Rows, body: int) -> FloatArray:
+    """Return pose (6) and planar twist (3) of a body, zeros for the world."""
+    if body < 0:
+        return np.zeros(9)
+    row = bodies[body]
+    names = ("x", "y", "z", "roll", "pitch", "yaw", "vx", "vy", "wz")
+    return np.array([row[name] for name in names])
+
+
+@njit(cache=True, nogil=True)
+def _poses_kernel(before, now, fraction, turn, shift, poses):  # type: ignore[no-untyped-def]
+    """Put a mount (turn, shift) on a body between two poses."""
+    body = np.zeros((3, 3))
+    p = np.zeros(6)
+    for n in range(fraction.size):
+        for k in range(6):
+            p[k] = before[k] + (now[k] - before[k]) * fraction[n]
+        rotation_kernel(p[3], p[4], p[5], body)
+        for i in range(3):
+            for j in range(3):
+                poses[n, 3 * i + j] = (
+                    body[i, 0] * turn[0, j] + body[i, 1] * turn[1, j] + body[i, 2] * turn[2, j]
+                )
+            poses[n, 9 + i] = (
+                p[i] + body[i, 0] * shift[0] + body[i, 1] * shift[1] + body[i, 2] * shift[2]
+            )
+
+
+@njit(cache=True, nogil=True)
+def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore[no-untyped-def]
+    distance, cosine, material, directions = hits
+    noise, lost, reflectivity = random
+    cursor, rows, step = scan
+    range_min, range_max, sigma, growth = limits
+    dropout, bright, slanted = options
+    count = 0
+    for k in range(rows):
+        row = (cursor + k) % directions.shape[0]
+        for ring in range(directions.shape[1]):
+            r = distance[row, ring]
+            if not range_min <= r < range_max:
+                continue
+            if dropout > 0.0 and lost[k, ring] < dropout:
+                continue
+            if noise.size:
+                r += noise[k, ring] * math.sqrt(sigma * sigma + growth * growth * r * r)
+                if not range_min <= r < range_max:
+                    continue
+            point = points[count]
+            d = directions[row, ring]
+            point.x, point.y, point.z = r * d[0], r * d[1], r * d[2]
+            value = np.float32(1.0)
+            if bright:
+                value = reflectivity[material[row, ring]]
+                if slanted:
+                    value *= cosine[row, ring]
+            point.intensity, point.ring, point.time = value, ring, k * step
+            count += 1
+    return count

@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rays by Embree 4, through the C library that the `embreex` wheel brings.
+
+The wheel's own Python interface has no instances, so the library is called directly: building
+by ctypes, casting from a compiled kernel. Constants and layouts are those of `embree4/rtcore.h`,
+which are stable within version 4.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numba import njit, types
+
+from mvsim_core.errors import MvsimError
+from mvsim_core.sensors.scene3d.model import Model
+from mvsim_core.sensors.scene3d.tables import Floats, Hits, Rays, Triangles, aligned, refine
+from mvsim_core.state import FloatArray, IntArray, Rows
+
+_TRIANGLE, _INSTANCE = 0, 121
+_INDEX, _VERTEX = 0, 1
+_UINT3, _FLOAT3, _FLOAT3X4_COLUMN_MAJOR = 0x5003, 0x9003, 0x9234
+_DYNAMIC, _ROBUST = 1 << 0, 1 << 2
+_LOW, _MEDIUM = 0, 1
+_COHERENT = 1 << 16
+_NOTHING = 0xFFFFFFFF
+_FIELDS = 21  # of RTCRayHit16, each 16 wide
+
+_pointer = ctypes.c_void_p
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "rtcNewDevice": (_pointer, [ctypes.c_char_p]),
+    "rtcReleaseDevice": (None, [_pointer]),
+    "rtcGetDeviceError": (ctypes.c_int, [_pointer]),
+    "rtcNewScene": (_pointer, [_pointer]),
+    "rtcReleaseScene": (None, [_pointer]),
+    "rtcCommitScene": (None, [_pointer]),
+    "rtcSetSceneFlags": (None, [_pointer, ctypes.c_int]),
+    "rtcSetSceneBuildQuality": (None, [_pointer, ctypes.c_int]),
+    "rtcNewGeometry": (_pointer, [_pointer, ctypes.c_int]),
+    "rtcReleaseGeometry": (None, [_pointer]),
+    "rtcCommitGeometry": (None, [_pointer]),
+    "rtcAttachGeometryByID": (None, [_pointer, _pointer, ctypes.c_uint]),
+    "rtcSetGeometryMask": (None, [_pointer, ctypes.c_uint]),
+    "rtcSetGeometryInstancedScene": (None, [_pointer, _pointer]),
+    "rtcSetGeometryTransform": (None, [_pointer, ctypes.c_uint, ctypes.c_int, _pointer]),
+    "rtcSetSharedGeometryBuffer": (
+        None,
+        [
+            _pointer,
+            ctypes.c_int,
+            ctypes.c_uint,
+            ctypes.c_int,
+            _pointer,
+            *[ctypes.c_size_t] * 3,
+        ],
+    ),
+}
+
+
+class EmbreeMissingError(MvsimError):
+    """The library is not installed, or not one that can be used."""
+
+
+def _load() -> Any:
+    found = importlib.util.find_spec("embreex")
+    if found is None or found.origin is None:
+        raise EmbreeMissingError("the Python package 'embreex' is not installed")
+    base = Path(found.origin).parent
+    places = [base.parent / "embreex.libs", base / ".dylibs", base]
+    files = [f for place in places for f in sorted(place.glob("*embree4*"))]
+    if not files:
+        raise EmbreeMissingError(f"{base}: the package has no library embree4")
+    try:
+        for needed in sorted(files[0].parent.glob("*tbb*")):
+            ctypes.CDLL(str(needed), mode=ctypes.RTLD_GLOBAL)
+        library = ctypes.CDLL(str(files[0]))
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+        for name in ("rtcIntersect16", "rtcSetGeometryTransform", "rtcCommitGeometry"):
+            address = ctypes.cast(getattr(library, name), _pointer).value
+            llvm.add_symbol(f"mvsim_{name}", address)
+    except (OSError, AttributeError) as error:
+        raise EmbreeMissingError(f"{files[0].name}: {error}") from error
+    return library
+
+
+LIBRARY = _load()
+# By symbol and not by address, so that numba can keep the compiled kernels.
+_intersect16: Any = types.ExternalFunction(
+    "mvsim_rtcIntersect16", types.void(types.intp, types.intp, types.intp, types.intp)
+)
+_set_transform: Any = types.ExternalFunction(
+    "mvsim_rtcSetGeometryTransform",
+    types.void(types.intp, types.uint32, types.int32, types.intp),
+)
+_commit_geometry: Any = types.ExternalFunction("mvsim_rtcCommitGeometry", types.void(types.intp))
+
+
+class EmbreeCaster:
+    """Casts rays at instances of models.
+
+    Args:
+        models: All models, each once; their triangles are numbered through.
+        users: For each instance the index of its model.
+        instances: INSTANCE, placed.
+    """
+
+    def __init__(self, models: list[Model], users: list[int], instances: Rows) -> None:
+        """Build a tree for each model and one over the instances."""
+        self._device = LIBRARY.rtcNewDevice(b"threads=1")
+        self._kept: list[Any] = []  # buffers that the library reads
+        self._scenes = [self._model_scene(model) for model in models]
+        self._instances = instances
+        self._transforms = np.zeros((max(len(instances), 1), 12), np.float32)
+        self._geometries = np.zeros(len(instances), np.int64)
+        self._top = LIBRARY.rtcNewScene(self._device)
+        LIBRARY.rtcSetSceneFlags(self._top, _DYNAMIC | _ROBUST)
+        LIBRARY.rtcSetSceneBuildQuality(self._top, _LOW)
+        for k, model in enumerate(users):
+            geometry = LIBRARY.rtcNewGeometry(self._device, _INSTANCE)
+            LIBRARY.rtcSetGeometryInstancedScene(geometry, self._scenes[model])
+            LIBRARY.rtcSetGeometryMask(geometry, int(instances["mask"][k]))
+            LIBRARY.rtcAttachGeometryByID(self._top, geometry, k)
+            LIBRARY.rtcReleaseGeometry(geometry)  # the scene holds it
+            self._geometries[k] = geometry
+        self._packet = aligned(_FIELDS * 16, np.float32)
+        self._packet_ids = self._packet.view(np.uint32)
+        self._valid = aligned(16, np.int32)
+        self._valid[:] = -1
+        self._options = aligned(16, np.uint32)  # RTCIntersectArguments
+        self._options[0], self._options[1] = _COHERENT, _NOTHING
+        self.place(np.arange(len(instances)))
+
+    def _model_scene(self, model: Model) -> int:
+        scene: int = LIBRARY.rtcNewScene(self._device)
+        LIBRARY.rtcSetSceneFlags(scene, _ROBUST)  # else a ray in a million slips through an edge
+        LIBRARY.rtcSetSceneBuildQuality(scene, _MEDIUM)
+        geometry = LIBRARY.rtcNewGeometry(self._device, _TRIANGLE)
+        # One vertex more than there are: the library reads 16 bytes at each.
+        vertices = np.zeros((len(model.vertices) + 1, 3), np.float32)
+        vertices[:-1] = model.vertices
+        triangles = np.ascontiguousarray(model.triangles, np.uint32)
+        self._kept += [vertices, triangles]
+        share = LIBRARY.rtcSetSharedGeometryBuffer
+        count = len(model.vertices)
+        share(geometry, _VERTEX, 0, _FLOAT3, vertices.ctypes.data, 0, 12, count)
+        share(geometry, _INDEX, 0, _UINT3, triangles.ctypes.data, 0, 12, len(triangles))
+        LIBRARY.rtcSetGeometryMask(geometry, _NOTHING)
+        LIBRARY.rtcCommitGeometry(geometry)
+        LIBRARY.rtcAttachGeometryByID(scene, geometry, 0)
+        LIBRARY.rtcReleaseGeometry(geometry)
+        LIBRARY.rtcCommitScene(scene)
+        return scene
+
+    def place(self, moved: IntArray) -> None:
+        """Take over the poses of these instances."""
+        _place_kernel(self._instances, moved, self._geometries, self._transforms)
+        LIBRARY.rtcCommitScene(self._top)
+        error = LIBRARY.rtcGetDeviceError(self._device)
+        if error:
+            raise EmbreeMissingError(f"the library reports error {error}")
+
+    def cast(self, rays: Rays, triangles: Triangles, origin: FloatArray, hits: Hits) -> None:
+        """Write what rays meet; arguments as in `Scene3d`."""
+        address = np.array(
+            [
+                self._top,
+                self._packet.ctypes.data,
+                self._valid.ctypes.data,
+                self._options.ctypes.data,
+            ],
+            dtype=np.int64,
+        )
+        _cast_kernel(
+            address,
+            (self._packet, self._packet_ids),
+            (rays.directions, rays.poses, origin),
+            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), rays.tile),
+            (self._instances, triangles.planes, triangles.material, triangles.part),
+            (hits.distance, hits.cosine, hits.material, hits.part),
+        )
+
+    def __del__(self) -> None:
+        """Give all memory of the library back."""
+        device = self.__dict__.pop("_device", None)
+        if device is None:
+            return
+        for scene in (self.__dict__.get("_top"), *self.__dict__.get("_scenes", ())):
+            if scene is not None:
+                LIBRARY.rtcReleaseScene(scene)
+        LIBRARY.rtcReleaseDevice(device)
+
+
+@njit(cache=True, nogil=True)
+def _place_kernel(
+    instances: Rows, moved: IntArray, geometries: IntArray, transforms: Floats
+) -> None:
+    base = transforms.ctypes.data
+    for k in moved:
+        item = instances[k]
+        for j in range(3):
+            for i in range(3):
+                transforms[k, 3 * j + i] = item.r[i, j]
+            transforms[k, 9 + j] = item.t[j]
+        _set_transform(geometries[k], 0, 0x9234, base + 48 * k)
+        _commit_geometry(geometries[k])
+
+
+@njit(cache=True, nogil=True)
+def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[no-untyped-def]
+    """Cast packets of 16 rays: tiles of the grid."""
+    floats, ids = packet
+    directions, poses, origin = grid
+    first, count, near, reach, mask, tile = limits
+    instances, planes, materials, parts = tables
+    distance, cosine, material, part = hits
+    columns = directions.shape[1]
+    high, wide = tile
+    along = np.zeros((16, 3))
+    start = np.zeros((16, 3))
+    for row0 in range(0, count, high):
+        for column0 in range(0, columns, wide):
+            for k in range(16):
+                i = min(row0 + k // wide, count - 1)
+                j = min(column0 + k % wide, columns - 1)
+                p = poses[i] if poses.shape[0] > 1 else poses[0]
+                d = directions[first + i, j]
+                for axis in range(3):
+                    a = 3 * axis
+                    along[k, axis] = p[a] * d[0] + p[a + 1] * d[1] + p[a + 2] * d[2]
+                    start[k, axis] = p[9 + axis] - origin[axis]
+                    floats[16 * axis + k] = start[k, axis]
+                    floats[64 + 16 * axis + k] = along[k, axis]
+                floats[48 + k] = near
+                floats[112 + k] = 0.0
+                floats[128 + k] = reach
+                ids[144 + k] = mask
+                ids[160 + k] = 0
+                ids[176 + k] = 0
+                ids[18 * 16 + k] = 0xFFFFFFFF
+                ids[19 * 16 + k] = 0xFFFFFFFF
+                ids[20 * 16 + k] = 0xFFFFFFFF
+            _intersect16(address[2], address[0], address[1], address[3])
+            for k in range(16):
+                i, j = row0 + k // wide, column0 + k % wide
+                if i >= count or j >= columns:
+                    continue
+                at = first + i
+                if ids[18 * 16 + k] == 0xFFFFFFFF:
+                    distance[at, j], cosine[at, j] = np.inf, 0.0
+                    material[at, j] = part[at, j] = -1
+                    continue
+                item = instances[ids[19 * 16 + k]]
+                face = item.first + ids[17 * 16 + k]
+                o = (start[k, 0], start[k, 1], start[k, 2])
+                d3 = (along[k, 0], along[k, 1], along[k, 2])
+                t, c = refine(item, planes[face], o, d3, np.float64(floats[128 + k]))
+                distance[at, j], cosine[at, j] = t, c
+                material[at, j] = materials[face]
+                part[at, j] = item.part if item.part >= 0 else parts[face]

@@ -1,0 +1,195 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Triangles of simple solids, planes, height fields and the walls of occupancy grids [m]."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from mvsim_core.elements.occupancy_grid import GridMap
+from mvsim_core.polygons import convex_parts, outline_of
+from mvsim_core.sensors.scene3d.model import GREY, Material, Model, join
+from mvsim_core.state import FloatArray, IntArray
+
+#: Sides of what is round and says nothing else.
+ROUND = 24
+
+
+def prism(points: npt.ArrayLike, low: float, high: float, material: Material = GREY) -> Model:
+    """Return an upright prism over a simple polygon (n, 2) from `low` to `high`."""
+    outline = np.asarray(points, dtype=np.float64)
+    n = len(outline)
+    if n > 3 and not _convex(outline):
+        return join([prism(p, low, high, material) for p in convex_parts(outline_of(outline))])
+    rim = np.arange(n)
+    after = (rim + 1) % n
+    vertices = np.vstack(
+        [np.column_stack((outline, np.full(n, z))) for z in (low, high)],
+    )
+    fan = np.column_stack((np.zeros(n - 2, np.int64), rim[1:-1], rim[2:]))
+    sides = np.vstack(
+        [np.column_stack((rim, after, after + n)), np.column_stack((rim, after + n, rim + n))]
+    )
+    return Model(vertices, np.vstack([fan[:, ::-1], fan + n, sides]), (material,))
+
+
+def _convex(outline: FloatArray) -> bool:
+    edge = np.roll(outline, -1, axis=0) - outline
+    after = np.roll(edge, -1, axis=0)
+    turn = edge[:, 0] * after[:, 1] - edge[:, 1] * after[:, 0]
+    return bool((turn >= 0.0).all() or (turn <= 0.0).all())
+
+
+def box(low: npt.ArrayLike, high: npt.ArrayLike, material: Material = GREY) -> Model:
+    """Return a box between two corners (x, y, z)."""
+    (x0, y0, z0), (x1, y1, z1) = np.asarray(low, float), np.asarray(high, float)
+    return prism([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z0, z1, material)
+
+
+def cylinder(
+    radius: float, length: float, *, sides: int = ROUND, material: Material = GREY
+) -> Model:
+    """Return an upright cylinder on z = 0; its corners lie on the circle."""
+    angle = 2.0 * math.pi * np.arange(sides) / sides
+    circle = radius * np.column_stack((np.cos(angle), np.sin(angle)))
+    return prism(circle, 0.0, length, material)
+
+
+def wheel(radius: float, width: float, material: Material = GREY) -> Model:
+    """Return a cylinder about the y axis, centred at the origin, with a mark on its sides."""
+    upright = cylinder(radius, width, material=material)
+    vertices = upright.vertices[:, [0, 2, 1]] - [0.0, 0.5 * width, 0.0]
+    return Model(vertices, upright.triangles[:, ::-1], (material,))
+
+
+def sphere(radius: float, *, sides: int = ROUND, material: Material = GREY) -> Model:
+    """Return a ball about the origin; its corners lie on the sphere."""
+    rings = max(2, sides // 2)
+    polar = math.pi * np.arange(rings + 1) / rings
+    azimuth = 2.0 * math.pi * np.arange(sides) / sides
+    p, a = np.meshgrid(polar, azimuth, indexing="ij")
+    vertices = radius * np.stack([np.sin(p) * np.cos(a), np.sin(p) * np.sin(a), np.cos(p)], axis=2)
+    vertices[[0, -1], :, :2] = 0.0
+    row, column = np.meshgrid(np.arange(rings), np.arange(sides), indexing="ij")
+    at = (row * sides + column).ravel()
+    right = (row * sides + (column + 1) % sides).ravel()
+    triangles = np.vstack(
+        [
+            np.column_stack((at, at + sides, right + sides)),
+            np.column_stack((at, right + sides, right)),
+        ]
+    )
+    return Model(vertices.reshape(-1, 3), triangles, (material,))
+
+
+def ramp(size: tuple[float, float, float], material: Material = GREY) -> Model:
+    """Return a wedge (lx, ly, lz) that rises along x from 0, centred in y."""
+    lx, ly, lz = size
+    profile = np.array([(0.0, 0.0), (lx, 0.0), (lx, lz)])
+    return _extruded(profile, (-0.5 * ly, 0.5 * ly), material)
+
+
+def bump(size: tuple[float, float, float], sides: int = ROUND, material: Material = GREY) -> Model:
+    """Return half an elliptic cylinder (lx, ly, lz), centred, its crest along x."""
+    lx, ly, lz = size
+    angle = math.pi * np.arange(sides + 1) / sides
+    profile = np.column_stack((0.5 * ly * np.cos(angle), lz * np.sin(angle)))
+    lying = _extruded(profile, (-0.5 * lx, 0.5 * lx), material)
+    return Model(lying.vertices[:, [1, 0, 2]], lying.triangles[:, ::-1], (material,))
+
+
+def _extruded(profile: FloatArray, ends: tuple[float, float], material: Material) -> Model:
+    """Return a prism whose convex profile (n, 2) lies in x-z and whose ends are at two y."""
+    upright = prism(profile, *ends, material)
+    return Model(upright.vertices[:, [0, 2, 1]], upright.triangles[:, ::-1], (material,))
+
+
+def rectangle(
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    z: float,
+    tile: tuple[float, float] = (1.0, 1.0),
+    material: Material = GREY,
+) -> Model:
+    """Return a level rectangle; a texture covers `tile` (x, y) [m] of it and is repeated."""
+    (x0, x1), (y0, y1) = x_range, y_range
+    vertices = np.array([(x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z)])
+    texcoords = (vertices[:, :2] - vertices[0, :2]) / tile
+    return Model(vertices, np.array([(0, 1, 2), (0, 2, 3)]), (material,), texcoords=texcoords)
+
+
+def height_field(
+    heights: FloatArray,
+    step: float,
+    corner: tuple[float, float],
+    extent: tuple[float, float] = (0.0, 0.0),
+    material: Material = GREY,
+) -> Model:
+    """Return the surface of a grid of heights: rows along x, columns along y.
+
+    Each cell is cut from its lowest to its highest indices, as the ground of vehicles is.
+
+    Args:
+        heights: (rows, columns) m.
+        step: Distance of the samples [m].
+        corner: x, y of the first sample [m].
+        extent: What a texture covers [m]; 0: the whole.
+        material: Its look.
+    """
+    rows, columns = heights.shape
+    i, j = np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
+    local = np.column_stack((i.ravel() * step, j.ravel() * step))
+    vertices = np.column_stack((local + corner, heights.ravel()))
+    at = (i[:-1, :-1] * columns + j[:-1, :-1]).ravel()
+    low = np.column_stack((at, at + columns, at + columns + 1))
+    high = np.column_stack((at, at + columns + 1, at + 1))
+    size = [e or (n - 1) * step for e, n in zip(extent, heights.shape, strict=True)]
+    return Model(vertices, np.vstack([low, high]), (material,), texcoords=local / size)
+
+
+def grid_walls(grid: GridMap, low: float, high: float, material: Material = GREY) -> Model:
+    """Return the walls around the occupied cells of a grid, with a top on each.
+
+    Walls run as far as they are straight, so that they meet only where their ends do.
+    """
+    solid = np.pad(grid.occupied, 1)
+    across = _runs(solid[:, 1:] != solid[:, :-1])  # between columns: walls along y
+    along = _runs((solid[1:, :] != solid[:-1, :]).T)
+    ends = np.vstack(
+        [
+            np.column_stack((across[:, 0], across[:, 1] - 1, across[:, 0], across[:, 2] - 1)),
+            np.column_stack((along[:, 1] - 1, along[:, 0], along[:, 2] - 1, along[:, 0])),
+        ]
+    ).astype(np.float64)
+    ends *= grid.resolution
+    a, b = grid.to_world(ends[:, :2]), grid.to_world(ends[:, 2:])
+    n = len(a)
+    sides = np.vstack([_at(p, z) for p, z in ((a, low), (b, low), (b, high), (a, high))])
+    row = np.arange(n)
+    quads = np.column_stack((row, row + n, row + 2 * n, row + 3 * n))
+    boxes = grid.rectangles()
+    tops = np.vstack(
+        [_at(grid.to_world(boxes[:, [x, y]]), high) for x, y in ((0, 1), (2, 1), (2, 3), (0, 3))]
+    )
+    row, m = np.arange(len(boxes)), len(boxes)
+    caps = 4 * n + np.column_stack((row, row + m, row + 2 * m, row + 3 * m))
+    quads = np.vstack([quads, caps])
+    triangles = np.vstack([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    return Model(np.vstack([sides, tops]), triangles, (material,))
+
+
+def _at(points: FloatArray, z: float) -> FloatArray:
+    return np.column_stack((points, np.full(len(points), z)))
+
+
+def _runs(border: npt.NDArray[np.bool_]) -> IntArray:
+    """Return (k, 3) column + 1, first row and end row of each unbroken run down a column."""
+    padded = np.zeros((border.shape[0] + 2, border.shape[1]), np.int8)
+    padded[1:-1] = border
+    change = np.diff(padded, axis=0).T
+    column, first = np.nonzero(change == 1)
+    _, end = np.nonzero(change == -1)
+    return np.column_stack((column, first, end)).astype(np.int64)
