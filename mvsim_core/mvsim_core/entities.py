@@ -104,7 +104,7 @@ def body_row(
     c, s = np.cos(pose[5]), np.sin(pose[5])
     row["cvx"] = c * twist[0] - s * twist[1]
     row["cvy"] = s * twist[0] + c * twist[1]
-    row["wz"] = twist[2]
+    row["wz"] = row["wz_before"] = twist[2]
     row["vx"] = row["cvx"] + twist[2] * (s * inertia.com_x + c * inertia.com_y)
     row["vy"] = row["cvy"] - twist[2] * (c * inertia.com_x - s * inertia.com_y)
     row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia

@@ -39,6 +39,7 @@ BODY = np.dtype(
         ("ax", "f8"),  # m/s², world frame, of the reference point over the last step
         ("ay", "f8"),  # m/s²
         ("az", "f8"),  # rad/s², yaw acceleration over the last step
+        ("wz_before", "f8"),  # rad/s, wz of the step before
         ("vz", "f8"),  # m/s, of the reference point over the last step, vehicles only
         ("roll_rate", "f8"),  # rad/s, change of the angle roll (not the rate about the x axis)
         ("pitch_rate", "f8"),  # rad/s, likewise

@@ -45,7 +45,7 @@ INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS = range(5, 10)
 #: What is zero after something was put somewhere.
 RESTING = (
     *("roll", "pitch", "vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"),
-    *("vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
+    *("wz_before", "vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
 )
 #: Rounds of the terrain's fit after something was put somewhere; steps go on from there.
 SETTLING = 4

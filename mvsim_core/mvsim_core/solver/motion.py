@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from mvsim_core.finite import HUGE
 from mvsim_core.state import IntArray, Row, Rows
 
 F32 = npt.NDArray[np.float32]
 
 #: A free body whose solver copy is further off than this gets its copy renewed [m, rad].
 DRIFT = 1e-4
-#: Beyond it a number counts as not finite: single precision has no digits left [SI].
-HUGE = 1e30
 
 
 @njit(cache=True, nogil=True)
@@ -67,7 +66,7 @@ def absorb_kernel(  # noqa: PLR0913 (arrays of a kernel)
     before, after = poses
     for k in range(movers.shape[0]):
         b = bodies[movers[k]]
-        old_vx, old_vy, old_wz = b.vx, b.vy, b.wz
+        old_vx, old_vy = b.vx, b.vy
         free = (
             pushed[0][k, 0] == pulled[0][k, 0]
             and pushed[0][k, 1] == pulled[0][k, 1]
@@ -104,7 +103,8 @@ def absorb_kernel(  # noqa: PLR0913 (arrays of a kernel)
         b.vy = b.cvy - b.wz * rx
         b.ax = (b.vx - old_vx) / dt
         b.ay = (b.vy - old_vy) / dt
-        b.az = (b.wz - old_wz) / dt
+        b.az = (b.wz - b.wz_before) / dt
+        b.wz_before = b.wz
         stale[k] = b.touching == 0 and (
             abs(b.x - after[k, 0]) > DRIFT
             or abs(b.y - after[k, 1]) > DRIFT
