@@ -163,7 +163,7 @@ def test_a_circle_on_a_slope_turns_about_the_normal_only():
         if k < 799:
             middle = 0.5 * (second[k - 2] + second[k - 1])
             half = rotation(Pose(0, 0, 0, 0, 0, -0.5 * DT * reading.angular_velocity[2]))
-            expected = (turn @ half).T @ (middle + [0, 0, G])
+            expected = (turn @ half).T @ (middle + np.array([0, 0, G]))
             # the vertical part lags by half a step: jerk · dt/2
             np.testing.assert_allclose(reading.linear_acceleration, expected, atol=3e-3)
 

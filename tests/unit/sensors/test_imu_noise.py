@@ -151,7 +151,7 @@ def test_in_utm_worlds_true_east_differs_by_the_convergence_of_meridians():
     world.run(0.1)
     # to first order: difference to the central meridian times sine of the latitude
     convergence = math.radians(0.7 * math.sin(math.radians(36.9)))
-    x, y, z, w = world.vehicles["r1"].sensors["imu1"].last.orientation
+    *_, z, w = world.vehicles["r1"].sensors["imu1"].last.orientation
     assert 2 * math.atan2(z, w) == pytest.approx(-convergence, rel=1e-3)
 
 
