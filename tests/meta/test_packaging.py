@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The three packages as colcon, rosdep and pip see them."""
 
+import ast
 import configparser
 import importlib
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,36 @@ def test_no_package_hides_from_colcon(package: str) -> None:
     assert not (ROOT / "package.xml").exists()
     assert not (ROOT / "setup.py").exists()
     assert (ROOT / "pypi" / "COLCON_IGNORE").exists()
+
+
+MODULES = {"pillow": "PIL", "pyyaml": "yaml"}
+WITH_NUMBA = {"llvmlite"}
+
+
+@pytest.mark.parametrize("package", PYTHON_PACKAGES)
+def test_every_import_is_declared(package: str) -> None:
+    setup = _setup(package)
+    declared = _lines(setup["options"]["install_requires"])
+    declared += [line for row in setup["options.extras_require"].values() for line in _lines(row)]
+    known = {re.split(r"[<>=~!\[]", line)[0] for line in declared}
+    known = {MODULES.get(name, name) for name in known} | WITH_NUMBA | {package}
+    depends = _manifest(ROOT / package / "package.xml").iter("exec_depend")
+    known |= {(depend.text or "").strip() for depend in depends}
+    missing = {
+        f"{root} ({path.name})"
+        for path in (ROOT / package / package).rglob("*.py")
+        for root in _roots(path)
+        if root not in known
+    }
+    assert not missing, f"add to {package}/setup.cfg, package.xml and requirements/run.in"
+
+
+def _roots(path: Path) -> set[str]:
+    """The top-level names of all that a file imports, without the standard library."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return {name.split(".")[0] for name in names} - set(sys.stdlib_module_names)
