@@ -347,3 +347,23 @@ def test_friction_regions_are_felt() -> None:
     w = load_world(text=world(above, cart(vel="0 1 0")))
     w.run(1.0)
     assert w.vehicles["r1"].pose.y == pytest.approx(1 / (2 * 0.7 * G), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("ground", "deceleration"),
+    [
+        (ward(0.0, 0.0, 50.0).replace("<mu>0.8</mu>", "<mu>0.5</mu>"), 0.5 * G),
+        (ellipse(C_s=5.0, slip_ratio_saturation=0.1), 0.5 * G),
+    ],
+)
+def test_locked_wheels_brake_with_each_model(ground: str, deceleration: float) -> None:
+    """Full opposite torque: the deceleration is mu g, or C_s s_s g for the ellipse."""
+    v = 2.0
+    w = load_world(text=world(cart(vel=f"{v} 0 0", ground=ground), dt=0.001))
+    robot = w.vehicles["r1"]
+    while robot.twist.vx > 0.2:
+        robot.set_wheel_torques([-1e3 if wheel.omega > 0 else 0.0 for wheel in robot.wheels])
+        w.step()
+        for wheel in robot.wheels:
+            wheel.omega = max(wheel.omega, 0.0)
+    assert robot.pose.x == pytest.approx((v**2 - 0.2**2) / (2 * deceleration), rel=0.02)
