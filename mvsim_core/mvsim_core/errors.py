@@ -95,6 +95,10 @@ class CommandError(MvsimError):
     """A command cannot be followed: its kind does not fit the controller, or it is not finite."""
 
 
+class LogError(MvsimError):
+    """A log cannot be written or read."""
+
+
 class StepError(MvsimError):
     """A step produced a number that is not finite; names vehicle, tick, field and value."""
 

@@ -12,9 +12,11 @@ import numpy as np
 from mvsim_core.commands import apply_commands_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
-from mvsim_core.errors import Problem, StepError
+from mvsim_core.errors import Problem
+from mvsim_core.finite import body_error, wheel_error
 from mvsim_core.friction import contact_kernel
 from mvsim_core.profile import Profile
+from mvsim_core.recording.logging import Logging
 from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state import LIMIT_MEMORY, State
@@ -38,9 +40,10 @@ PHASES = (
     "terrain",
     "odometry",
     "sensors",
+    "recording",
 )
 COMMANDS, KINEMATICS, ANIMATIONS, CONTROLLERS, FRICTION = range(5)
-INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS = range(5, 10)
+INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
 
 #: What is zero after something was put somewhere.
 RESTING = (
@@ -51,7 +54,7 @@ RESTING = (
 SETTLING = 4
 
 
-class World:
+class World(Logging):
     """A world that can be stepped; made by `load_world`.
 
     All methods belong to one thread. Random numbers come from `seed` and sensors' names alone.
@@ -125,7 +128,9 @@ class World:
         for friction in self._friction:
             friction.apply(state, gravity, dt)
         mark(FRICTION)
-        sum_wheel_forces_kernel(self._moving, state.wheels)
+        bad = sum_wheel_forces_kernel(self._moving, state.wheels)
+        if bad >= 0:
+            raise wheel_error(self._contents.entities, state.wheels, bad, self.ticks + 1)
         integrate_velocities_kernel(self._moving, gravity, dt)
         mark(INTEGRATE)
         self._move(state, solver, dt)
@@ -140,6 +145,9 @@ class World:
         mark(ODOMETRY)
         self._sense()
         mark(SENSORS)
+        if self._recorder is not None:
+            self._recorder.record(self._clock.ticks)
+            mark(RECORDING)
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
         """Advance by `seconds` of simulated time (whole ticks); `progress` shows a bar."""
@@ -296,6 +304,7 @@ class World:
         self._profile.clear()
         self._assemble()
         self._schedule.warm(self.state_arrays.bodies)  # so that no first reading stalls a step
+        self._log_anew()
 
     def _assemble(self) -> None:
         """Lay the arrays and systems out for what there is now."""
@@ -319,6 +328,7 @@ class World:
         self._settle()
         self._name(self.vehicles, Vehicle, self._contents.vehicles())
         self._name(self.blocks, Block, self._contents.blocks())
+        self._follow_log()
 
     def _name(self, handles: Any, cls: type[Any], entities: list[Entity]) -> None:
         """Keep handles that people hold valid: same name, same handle, new entity."""
@@ -345,7 +355,7 @@ class World:
             return
         bad = gather_kernel(state.bodies, self._movers, solver.linear, solver.angular)
         if bad >= 0:
-            raise self._not_finite(bad)
+            raise body_error(self._contents.entities, state.bodies, bad, self.ticks + 1)
         solver.step(dt)
         if solver.touch_changes != self._touch_changes:
             self._touch_changes = solver.touch_changes
@@ -382,14 +392,3 @@ class World:
             return
         bodies = self.state_arrays.bodies
         self.fresh = self._schedule.sample(bodies, ticks, self._clock.time)
-
-    def _not_finite(self, row: int) -> StepError:
-        name = next(e.name for e in self._contents.entities if e.row == row)
-        body = self.state_arrays.bodies[row]
-        for field in ("cvx", "cvy", "wz", "x", "y", "yaw"):
-            if not np.isfinite(body[field]):
-                return StepError(
-                    f"{name}: {field} is {body[field]} in tick {self.ticks + 1};"
-                    " a torque, mass or time step may be far out of range"
-                )
-        return StepError(f"{name}: not finite in tick {self.ticks + 1}")

@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Logs of what vehicles and wheels do: CSV, NPZ or Parquet files, and curves drawn from them."""
+
+from mvsim_core.recording.reading import Log, read_log
+from mvsim_core.recording.recorder import Recorder
+from mvsim_core.recording.tables import FORMATS
+
+__all__ = ["FORMATS", "Log", "Recorder", "read_log"]

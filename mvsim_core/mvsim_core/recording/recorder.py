@@ -1,0 +1,365 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records the history of vehicles and wheels while a world is stepped.
+
+A step only copies rows of the state into a buffer. When it is full, a second thread turns it into
+columns and text, mostly without holding the interpreter, while the steps fill others. Steps that
+are faster than that thread for long wait for it: memory is bounded.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+import weakref
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from mvsim_core.errors import LogError
+from mvsim_core.recording.columns import (
+    BODY_FIELDS,
+    PID,
+    PID_FIELDS,
+    POSE,
+    TIME,
+    VEHICLE_FIELDS,
+    WHEEL,
+    WHEEL_FIELDS,
+    Fields,
+    PidHistory,
+    PoseHistory,
+    WheelHistory,
+    filled,
+    wheel_columns,
+)
+from mvsim_core.recording.tables import Table, table_class
+from mvsim_core.state import FloatArray, IntArray, Rows, State
+
+if TYPE_CHECKING:
+    from mvsim_core.entities import Entity
+
+#: Room of one buffer [bytes] and the most rows in it: a chunk that pays a thread's while.
+BUFFER = 16_000_000
+MOST_ROWS = 256
+#: Room of all buffers that wait to be written [bytes].
+WAITING = 128_000_000
+
+
+class Recorder:
+    """A log that can be begun anew at run time.
+
+    Args:
+        folder: Where all files go; None: where each vehicle's `log_path` says.
+        every: Record each so many ticks.
+        format: "csv", "npz" or "parquet".
+        only_auto: Log only vehicles whose file says `auto_start_recording`.
+        at_first_row: Make the files when there is something to write, not at once.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path | None = None,
+        every: int = 1,
+        format: str = "csv",
+        *,
+        only_auto: bool = False,
+        at_first_row: bool = False,
+    ) -> None:
+        """Check the arguments; files are made by `bind`.
+
+        Raises:
+            LogError: The format is unknown, or `every` is not a whole number above zero.
+        """
+        if every != int(every) or every < 1:
+            raise LogError(f"a log takes each tick or each so many: every >= 1, got {every}")
+        self._folder = None if folder is None else Path(folder)
+        self._every = int(every)
+        self._table = table_class(format)
+        self._suffix = format
+        self._only_auto = only_auto
+        self._waiting = at_first_row
+        self._session: _Session | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """The files of the present session."""
+        if self._session is None:
+            return []
+        return [table.path for part in self._session.parts for table in part.tables()]
+
+    def bind(self, vehicles: Sequence[Entity], state: State, dt: float) -> None:
+        """Follow vehicles in the arrays of a world from now on; new ones get files of their own.
+
+        After `close` it begins a new session.
+
+        Raises:
+            LogError: A file cannot be made.
+        """
+        chosen = [v for v in vehicles if not self._only_auto or v.spec.auto_start_recording]
+        known: dict[str, _Part] = {}
+        if self._session is None:
+            name = self._unused(f"session_{int(time.time())}", chosen)
+        else:
+            name = self._session.name
+            known = {part.name: part for part in self._session.parts}
+            self._let_be()
+            self._session.release()
+        parts = [known.pop(v.name) if v.name in known else self._part(v, name) for v in chosen]
+        for gone in known.values():
+            gone.finish()
+        self._session = _Session(name, parts, _sources(chosen, state), dt)
+        # also when the world is dropped, or Python ends, without a word
+        self._finalizer = weakref.finalize(self, self._session.close)
+        if not self._waiting:
+            self._session.open()
+
+    def record(self, ticks: int) -> None:
+        """Keep the rows of this tick if it is its turn.
+
+        Raises:
+            LogError: What was recorded before cannot be written.
+        """
+        if ticks % self._every or self._session is None:
+            return
+        if self._waiting:
+            self._waiting = False
+            self._session.open()
+        self._session.take(ticks)
+
+    def close(self) -> list[Path]:
+        """Complete the files and return them.
+
+        Raises:
+            LogError: The rest cannot be written.
+        """
+        files = self.files
+        session, self._session = self._session, None
+        if session is not None:
+            self._let_be()
+            session.close()
+        return [] if self._waiting else files
+
+    def _let_be(self) -> None:
+        if self._finalizer is not None:
+            self._finalizer.detach()
+
+    def _place(self, vehicle: Entity) -> tuple[Path, str]:
+        """Return the folder of a vehicle's files and what its `log_path` puts before names."""
+        if self._folder is not None:
+            return self._folder, ""
+        text = str(vehicle.spec.log_path)
+        if not text or text.endswith("/") or Path(text).is_dir():
+            return Path(text), ""
+        return Path(text).parent, Path(text).name
+
+    def _path(self, vehicle: Entity, session: str, end: str) -> Path:
+        folder, prefix = self._place(vehicle)
+        name = re.sub(r"[^\w.-]", "_", vehicle.name)
+        return folder / f"{session}-{prefix}mvsim_{name}_{end}.{self._suffix}"
+
+    def _unused(self, name: str, vehicles: Sequence[Entity]) -> str:
+        """Return the session's name, with a number if it was used in this second."""
+        tried, number = name, 1
+        while any(self._path(v, tried, "pose").exists() for v in vehicles):
+            number += 1
+            tried = f"{name}_{number}"
+        return tried
+
+    def _part(self, vehicle: Entity, session: str) -> _Part:
+        def table(end: str, columns: tuple[str, ...]) -> Table:
+            return self._table(self._path(vehicle, session, end), (TIME, *columns))
+
+        columns = wheel_columns(vehicle.spec.friction.kind)
+        with_pid = len(vehicle.pids) > 1
+        wheels = [
+            table(f"wheel_{k + 1}", (*columns, *PID) if k == 0 and with_pid else columns)
+            for k in range(len(vehicle.wheels))
+        ]
+        driven = -1
+        if with_pid and vehicle.vehicle is not None:
+            driven = int(vehicle.vehicle["driven0"][0])
+        return _Part(vehicle.name, table("pose", tuple(POSE)), wheels, columns, driven)
+
+
+@dataclass
+class _Part:
+    """The tables of one vehicle; `driven` is its first wheel with a PID, -1 if it has none."""
+
+    name: str
+    pose: Table
+    wheels: list[Table]
+    columns: tuple[str, ...]
+    driven: int
+
+    def tables(self) -> list[Table]:
+        return [self.pose, *self.wheels]
+
+    def open(self) -> None:
+        for table in self.tables():
+            table.open()
+
+    def finish(self) -> None:
+        for table in self.tables():
+            table.finish()
+
+
+class _Source:
+    """Some fields of some rows of one of the state's arrays, all of whose fields have eight bytes.
+
+    Args:
+        array: BODY, VEHICLE, WHEEL or PID.
+        rows: Which rows.
+        fields: Which fields.
+    """
+
+    def __init__(self, array: Rows, rows: Iterable[Any], fields: tuple[str, ...]) -> None:
+        names = array.dtype.names or ()
+        self.fields = fields
+        self._numbers = array.view(np.float64).reshape(len(array), len(names))
+        self._rows = np.array(list(rows), dtype=np.int64)
+        self._columns = np.array([names.index(field) for field in fields])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self._rows), len(self.fields)
+
+    def copy(self, out: FloatArray) -> None:
+        gather_kernel(self._numbers, self._rows, self._columns, out)
+
+
+@njit(cache=True, nogil=True)
+def gather_kernel(numbers: FloatArray, rows: IntArray, columns: IntArray, out: FloatArray) -> None:
+    """Copy some columns of some rows."""
+    for i in range(rows.shape[0]):
+        row = numbers[rows[i]]
+        for j in range(columns.shape[0]):
+            out[i, j] = row[columns[j]]
+
+
+def _sources(vehicles: Sequence[Entity], state: State) -> tuple[_Source, ...]:
+    """Return what is recorded of vehicles: bodies, vehicles, wheels, and PIDs in pairs."""
+    wheels = (v.wheel0 + k for v in vehicles for k in range(len(v.wheels)))
+    pids = (v.pid0 + k for v in vehicles if len(v.pids) > 1 for k in range(2))
+    return (
+        _Source(state.bodies, (v.row for v in vehicles), BODY_FIELDS),
+        _Source(state.vehicles, (v.vehicle_row for v in vehicles), VEHICLE_FIELDS),
+        _Source(state.wheels, wheels, WHEEL_FIELDS),
+        _Source(state.pids, pids, PID_FIELDS),
+    )
+
+
+class _Buffer:
+    """Copies of what the sources hold in some ticks, (steps, rows, fields) each."""
+
+    def __init__(self, sources: tuple[_Source, ...], steps: int) -> None:
+        self.ticks = np.zeros(steps, np.int64)
+        self.numbers = [np.zeros((steps, *source.shape)) for source in sources]
+        self.used = 0
+
+
+@dataclass
+class _Session:
+    """Files of one name and the buffers on the way to them."""
+
+    name: str
+    parts: list[_Part]
+    sources: tuple[_Source, ...]
+    dt: float
+    _pending: deque[Future[None]] = field(default_factory=deque)
+    _free: list[_Buffer] = field(default_factory=list)
+    _writer: ThreadPoolExecutor | None = None
+
+    def __post_init__(self) -> None:
+        step = 8 * sum(math.prod(source.shape) for source in self.sources) + 8
+        self.steps = min(max(BUFFER // step, 1), MOST_ROWS)
+        self._most_waiting = max(WAITING // (step * self.steps), 1)
+        self._buffer = _Buffer(self.sources, self.steps)
+
+    def take(self, ticks: int) -> None:
+        buffer = self._buffer
+        k = buffer.used
+        buffer.ticks[k] = ticks
+        for source, numbers in zip(self.sources, buffer.numbers, strict=True):
+            source.copy(numbers[k])
+        buffer.used = k + 1
+        if buffer.used == self.steps:
+            self._hand_over()
+
+    def open(self) -> None:
+        """Make the files that are not there yet."""
+        for part in self.parts:
+            part.open()
+
+    def release(self) -> None:
+        """Write all that was taken; the files stay as they are."""
+        try:
+            self._wait(0)
+            if self._buffer.used:
+                self._write(self._buffer)
+        finally:
+            if self._writer is not None:
+                self._writer.shutdown()
+
+    def close(self) -> None:
+        """Write all and complete the files."""
+        try:
+            self.release()
+        finally:
+            for part in self.parts:
+                part.finish()
+            self.parts = []
+
+    def _hand_over(self) -> None:
+        self._wait(self._most_waiting - 1)
+        if self._writer is None:
+            self._writer = ThreadPoolExecutor(1, "mvsim-log")
+        self._pending.append(self._writer.submit(self._write, self._buffer))
+        self._buffer = self._free.pop() if self._free else _Buffer(self.sources, self.steps)
+
+    def _wait(self, most: int) -> None:
+        """Wait until at most so many buffers are still to be written; raise what went wrong."""
+        while self._pending and (len(self._pending) > most or self._pending[0].done()):
+            self._pending.popleft().result()
+
+    def _write(self, buffer: _Buffer) -> None:
+        n = buffer.used
+        times: FloatArray = buffer.ticks[:n].astype(np.float64) * self.dt
+        body, vehicle, wheel, pid = (
+            Fields(numbers[:n], source.fields)
+            for numbers, source in zip(buffer.numbers, self.sources, strict=True)
+        )
+        self._write_poses(times[None, :], PoseHistory(body, vehicle))
+        self._write_wheels(times[None, :], WheelHistory(wheel, self.dt), pid)
+        buffer.used = 0
+        self._free.append(buffer)
+
+    def _write_poses(self, times: FloatArray, history: PoseHistory) -> None:
+        values = filled(tuple(POSE), POSE, history)
+        for k, part in enumerate(self.parts):
+            part.pose.append(np.concatenate([times, values[:, k]]))
+
+    def _write_wheels(self, times: FloatArray, history: WheelHistory, pids: Fields) -> None:
+        names = tuple(sorted({name for part in self.parts for name in part.columns}))
+        values = filled(names, WHEEL, history)
+        wheel = pair = 0
+        for part in self.parts:
+            chosen = [names.index(name) for name in part.columns]
+            driven = wheel + part.driven
+            for k, table in enumerate(part.wheels):
+                blocks = [times, values[chosen, wheel]]
+                if k == 0 and part.driven >= 0:
+                    two = Fields(pids.numbers[:, 2 * pair : 2 * pair + 2], PID_FIELDS)
+                    torques = history.wheel["torque"][driven : driven + 2]
+                    blocks.append(filled(tuple(PID), PID, PidHistory(two, torques)))
+                    pair += 1
+                table.append(np.concatenate(blocks))
+                wheel += 1
