@@ -14,6 +14,8 @@ from mvsim_core.state import State
 
 #: Faster than this a block is put to its next pose instead of moved: a cut in the film [m/s].
 CUT = 50.0
+#: Likewise for turns, in one step [rad].
+TURN_CUT = 1.0
 
 
 class KeyframeAnimation:
@@ -23,11 +25,15 @@ class KeyframeAnimation:
         entity: The animated entity; its pose at the start is the frame of the key frames.
         frames: (time [s], Pose) in order.
         solver: Where its body is; used for cuts.
+
+    Attributes:
+        ground: Set by the world; key frames state their height themselves.
     """
 
     def __init__(self, entity: Entity, frames: tuple[Any, ...], solver: Any) -> None:
         """Keep the key frames as arrays."""
         self.entity = entity
+        self.ground: Any = None
         self._solver = solver
         self._times = np.array([t for t, _ in frames])
         self._poses = np.array([tuple(pose) for _, pose in frames])
@@ -48,15 +54,29 @@ class KeyframeAnimation:
 
     def apply(self, state: State, time: float, dt: float) -> None:
         """Give the body the velocity that takes it to its pose at `time` within dt."""
-        body = state.bodies[self.entity.row]
-        x, y, z, yaw = self.at(time)
-        turn = math.remainder(yaw - float(body["yaw"]), 2.0 * math.pi)
-        vx, vy = (x - float(body["x"])) / dt, (y - float(body["y"])) / dt
-        body["z"] = z
-        if self.entity.key < 0 or math.hypot(vx, vy) > CUT:
-            vx = vy = turn = 0.0
-            body["x"], body["y"], body["yaw"] = x, y, yaw
-            if self.entity.key >= 0:
-                self._solver.place(self.entity.key, x, y, yaw)
-                self._solver.refresh()
-        body["cvx"], body["cvy"], body["wz"] = vx, vy, turn / dt
+        drive(self.entity, self._solver, state.bodies[self.entity.row], self.at(time), dt)
+
+
+def drive(
+    entity: Entity, solver: Any, body: Any, place: tuple[float, float, float, float], dt: float
+) -> None:
+    """Give a kinematic body the velocity that takes it to a place within dt.
+
+    Args:
+        entity: Its entity.
+        solver: Where it is; used for cuts.
+        body: Its row of BODY.
+        place: x, y, z [m] and yaw [rad] in the world.
+        dt: Length of the step [s].
+    """
+    x, y, z, yaw = place
+    turn = math.remainder(yaw - float(body["yaw"]), 2.0 * math.pi)
+    vx, vy = (x - float(body["x"])) / dt, (y - float(body["y"])) / dt
+    body["z"] = z
+    if entity.key < 0 or math.hypot(vx, vy) > CUT or abs(turn) > TURN_CUT:
+        vx = vy = turn = 0.0
+        body["x"], body["y"], body["yaw"] = x, y, yaw
+        if entity.key >= 0:
+            solver.place(entity.key, x, y, yaw)
+            solver.refresh()
+    body["cvx"], body["cvy"], body["wz"] = vx, vy, turn / dt

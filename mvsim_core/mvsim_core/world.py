@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mvsim_core.actor import Actor
 from mvsim_core.commands import apply_commands_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
@@ -74,10 +75,11 @@ class World(Logging):
         self.command_timeout: float | None = None
         self.vehicles: Mapping[str, Vehicle] = Handles("vehicle")
         self.blocks: Mapping[str, Block] = Handles("block")
+        self.actors: Mapping[str, Actor] = Handles("actor")
         self.fresh: list[Any] = []
         self._make = contents
         self._profile = Profile(PHASES)
-        self._handles: dict[str, Vehicle | Block] = {}
+        self._handles: dict[str, Vehicle | Block | Actor] = {}
         self._populate()
 
     # ------------------------------------------------------------------ time
@@ -328,6 +330,7 @@ class World(Logging):
         self._settle()
         self._name(self.vehicles, Vehicle, self._contents.vehicles())
         self._name(self.blocks, Block, self._contents.blocks())
+        self._name(self.actors, Actor, self._contents.actors())
         self._follow_log()
 
     def _name(self, handles: Any, cls: type[Any], entities: list[Entity]) -> None:

@@ -23,8 +23,10 @@ from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
+from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.state import STATIC, IntArray, Rows, State, allocate
+from mvsim_core.terrain.following import Terrain
 from mvsim_core.terrain.regions import Regions
 
 
@@ -83,6 +85,10 @@ class Contents:
         """Return the blocks, in file order."""
         return [e for e in self.entities if isinstance(e.spec, BlockSpec)]
 
+    def actors(self) -> list[Entity]:
+        """Return the actors, in file order."""
+        return [e for e in self.entities if isinstance(e.spec, ActorSpec)]
+
     def sensors(self) -> Iterator[Any]:
         """Iterate over all sensors: vehicle by vehicle, then the standalone ones."""
         for entity in self.entities:
@@ -135,6 +141,10 @@ class Contents:
             wheels = state.wheels[entity.wheel0 : entity.wheel0 + len(entity.wheels)]
             for sensor in entity.sensors:
                 sensor.body, sensor.wheels = entity.row, wheels
+        terrain = self.ground.terrain(self.entities, self.solver)
+        ground = next((t.surface for t in terrain if isinstance(t, Terrain)), None)
+        for animation in self.animations:
+            animation.ground = ground
         return Systems(
             state=state,
             moving=len(movers),
@@ -146,7 +156,7 @@ class Contents:
             controllers=self._controllers(),
             friction=self._friction(),
             animations=self.animations,
-            terrain=self.ground.terrain(self.entities, self.solver),
+            terrain=terrain,
             regions=self.regions if len(self.regions) else None,
             schedule=Schedule(sensors, self.dt),
         )

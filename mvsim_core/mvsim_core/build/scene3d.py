@@ -19,6 +19,7 @@ from mvsim_core.mesh_files import MeshError
 from mvsim_core.sensors.scene3d import Material, Model, Part, solids
 from mvsim_core.sensors.scene3d.meshes import read_looks, texture_of
 from mvsim_core.sensors.scene3d.model import join
+from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import ElevationMapSpec, HorizontalPlaneSpec, VerticalPlaneSpec
 from mvsim_core.specs.visual import VisualSpec
@@ -55,7 +56,7 @@ class SceneMaker:
         """Yield all that is seen.
 
         Args:
-            entities: Vehicles, blocks and planes that move; their rows must be known.
+            entities: Vehicles, blocks, actors and planes that move; their rows must be known.
             fixtures: Walls, in the world frame.
             grids: Occupancy grids.
             grounds: Planes that do not move (the spec alone counts), and elevation maps with
@@ -66,6 +67,8 @@ class SceneMaker:
                 yield from self._vehicle(entity)
             elif isinstance(entity.spec, BlockSpec):
                 yield Part(self._block(entity.spec), entity.name, "block", entity.row)
+            elif isinstance(entity.spec, ActorSpec):
+                yield Part(self._actor(entity), entity.name, "actor", entity.row)
             elif isinstance(entity.spec, HorizontalPlaneSpec):
                 yield Part(self._plane(entity.spec), entity.name, "ground", entity.row)
         for fixture in fixtures:
@@ -109,6 +112,16 @@ class SceneMaker:
             points, z_range = self._outlines.of_block(spec)
             key = ("block", points.tobytes(), z_range, spec.geometry, spec.color)
             model = self._once(key, lambda: _solid(spec, points, z_range, look))
+        assert model is not None
+        return model
+
+    def _actor(self, entity: Entity) -> Model:
+        spec = entity.spec
+        model = self._visuals(spec.visuals, spec.where)
+        if model is None:
+            solid = entity.solids[0]
+            key = ("actor", spec.collision_radius, spec.collision_height)
+            model = self._once(key, lambda: solids.prism(solid.points, *solid.z_range))
         assert model is not None
         return model
 

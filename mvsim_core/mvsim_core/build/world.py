@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mvsim_core.animation import KeyframeAnimation
+from mvsim_core.build.actors import build_actor, build_walker
 from mvsim_core.build.blocks import (
     build_block,
     build_fixture,
@@ -35,6 +36,7 @@ from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.solver.layers import Layers
+from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.element import (
@@ -44,7 +46,6 @@ from mvsim_core.specs.element import (
     PropertyRegionSpec,
     VerticalPlaneSpec,
 )
-from mvsim_core.specs.params import Spec
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
@@ -104,8 +105,9 @@ class Builder:
 
         blocks = [self._block(b, ground) for b in spec.blocks]
         vehicles = [make_vehicle(v, None, None) for v in spec.vehicles]
+        actors = [build_actor(a, ground) for a in spec.actors]
         fixtures = self._fixtures()
-        everything = [*vehicles, *blocks, *fixtures]
+        everything = [*vehicles, *blocks, *actors, *fixtures]
         solver = Box2dSolver(
             Layers([_absolute(e, s.z_range) for e in everything for s in e.solids])
         )
@@ -121,7 +123,7 @@ class Builder:
             ground=ground,
             regions=Regions([e for e in spec.elements if isinstance(e, PropertyRegionSpec)]),
         )
-        self._fill(contents, [*vehicles, *blocks, *lifts], fixtures)
+        self._fill(contents, [*vehicles, *blocks, *actors, *lifts], fixtures)
         return contents
 
     def warn(self, where: Any, element: str, message: str) -> None:
@@ -134,7 +136,12 @@ class Builder:
 
     def _fill(self, contents: Contents, entities: list[Entity], fixtures: list[Entity]) -> None:
         for entity in entities:
-            if isinstance(entity.spec, SimulableSpec) and entity.spec.animation is not None:
+            walker = None
+            if isinstance(entity.spec, ActorSpec):
+                walker = build_walker(entity, contents.solver)
+            if walker is not None:
+                contents.animations.append(walker)
+            elif isinstance(entity.spec, SimulableSpec) and entity.spec.animation is not None:
                 frames = entity.spec.animation.frames
                 animation = KeyframeAnimation(entity, frames, contents.solver)
                 contents.animations.append(animation)
@@ -229,13 +236,19 @@ class Builder:
         return self.spec.timestep
 
     def _warn_of_missing_parts(self) -> None:
-        """Name what the file asks for and this version does not simulate."""
-        missing: list[tuple[tuple[Spec, ...], str, str]] = [
-            (self.spec.actors, "actor", "actors do not walk yet: they are left out"),
-        ]
-        for specs, element, message in missing:
-            if specs:
-                self.warn(specs[0].where, element, message)
+        """Name what the file asks for and this version does not do."""
+        wishes = (
+            ("save_to_rawlog", self.spec.save_to_rawlog, "MRPT rawlogs are"),
+            (
+                "save_ground_truth_trajectory",
+                self.spec.save_ground_truth_trajectory,
+                "trajectory files are",
+            ),
+        )
+        for element, wish, what in wishes:
+            if wish:
+                text = f"{what} not written by loading a world: {wish!r} is not made"
+                self.warn(self.spec.where, element, text)
 
 
 def _located(element: Any, load: Callable[[Any], T]) -> T:
