@@ -19,7 +19,7 @@ SHARE = Path(__file__).absolute().parents[1]
 PARAMETERS = {
     "realtime_factor": ("1.0", "Simulated seconds per second, or max."),
     "enable_stamped_cmd_vel": ("auto", "Type of cmd_vel: auto, true (TwistStamped) or false."),
-    "frame_prefix": ("", "Put before frames, {name} is the vehicle; all then share one /tf."),
+    "frame_prefix": ("", "Put before frames, <name> is the vehicle; all then share one /tf."),
     "use_sim_time": ("true", "All nodes take their time from /clock."),
     "headless": ("false", "Open no window at all, RViz included."),
     "do_fake_localization": ("true", "Publish map -> odom from the true pose."),

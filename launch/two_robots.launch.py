@@ -18,6 +18,6 @@ def generate_launch_description() -> LaunchDescription:
     arguments = {
         "world_file": str(SHARE / "worlds" / "two_robots.world.xml"),
         "rviz_config_file": str(SHARE / "rviz" / "two_robots.rviz"),
-        "frame_prefix": "{name}/",
+        "frame_prefix": "<name>/",
     }
     return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

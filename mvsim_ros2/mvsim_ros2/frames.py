@@ -55,7 +55,7 @@ class Frames:
 
 def frames_of(settings: Settings, vehicle: str) -> Frames:
     """Return the frames of a vehicle."""
-    prefix = settings.frame_prefix.format(name=vehicle)
+    prefix = settings.frame_prefix.replace("<name>", vehicle)
     base = prefix + settings.base_frame
     footprint = prefix + settings.footprint_frame if settings.publish_base_footprint else base
     return Frames(settings.map_frame, prefix + settings.odom_frame, base, footprint, prefix)

@@ -65,12 +65,9 @@ def _frame(value: Any) -> str:
 
 
 def _frame_prefix(value: Any) -> str:
-    # It may hold "{name}", which stands for the name of the vehicle.
     text = _text(value).lstrip("/")
-    try:
-        text.format(name="r1")
-    except (KeyError, IndexError, ValueError):
-        raise ValueError from None
+    if any(c.isspace() for c in text):
+        raise ValueError
     return text
 
 
@@ -206,10 +203,10 @@ class Settings:
     )
     frame_prefix: str = _param(
         "",
-        "Put before all frames but the map's, with {name} for the vehicle's name; all vehicles"
+        "Put before all frames but the map's, with <name> for the vehicle's name; all vehicles"
         " then share one /tf. Empty: plain names, and a /tf in each vehicle's namespace.",
         _frame_prefix,
-        'a text such as "{name}/"',
+        "a text without spaces such as <name>/",
     )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")
 

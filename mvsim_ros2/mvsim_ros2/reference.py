@@ -31,7 +31,7 @@ def parameters_table() -> str:
 
 def replaced_table() -> str:
     """Return what became of parameters of the C++ node as a Markdown table."""
-    rows = [(f"`{name}`", what.replace("<", "&lt;")) for name, what in ELSEWHERE.items()]
+    rows = [(f"`{name}`", what) for name, what in ELSEWHERE.items()]
     return _table(("parameter of the C++ node", "here"), rows)
 
 
@@ -88,7 +88,8 @@ def _rule(name: str) -> str:
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(head)
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return text.replace("<", "&lt;")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+#: Time [s] until `Stopped` is raised again where it got lost.
+RETRY = 0.02
 
 
 class Stopped(BaseException):
@@ -34,13 +38,16 @@ class StopSignals:
         return self._stopped
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        again, self._stopped = self._stopped, True
-        if self._interrupts and not again:
+        self._stopped = True
+        if self._interrupts:
+            self._interrupts = False  # once is enough, and clean-up must not be interrupted
             raise Stopped
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
         """Let the first signal raise `Stopped` within a block."""
+        signal.signal(signal.SIGALRM, self._handle)
+        sys.unraisablehook = self._try_again
         self._interrupts = True
         try:
             if self._stopped:
@@ -48,9 +55,18 @@ class StopSignals:
             yield
         finally:
             self._interrupts = False
+            sys.unraisablehook = sys.__unraisablehook__
+
+    def _try_again(self, lost: sys.UnraisableHookArgs) -> None:
+        """Raise `Stopped` a little later: callbacks from C, as numba has them, swallow it."""
+        if not isinstance(lost.exc_value, Stopped):
+            sys.__unraisablehook__(lost)
+            return
+        self._interrupts = True
+        signal.setitimer(signal.ITIMER_REAL, RETRY)
 
     @staticmethod
     def ignore() -> None:
         """Ignore further signals, while the interpreter ends."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)

@@ -57,7 +57,7 @@ def test_frames_are_plain_whatever_the_namespace() -> None:
 
 
 def test_with_a_prefix_all_vehicles_share_one_tf() -> None:
-    settings = settings_from({"frame_prefix": "{name}/"})
+    settings = settings_from({"frame_prefix": "<name>/"})
     frames = frames_of(settings, "r1")
     assert (frames.map, frames.odom, frames.base) == ("map", "r1/odom", "r1/base_link")
     assert frames.sensor("/laser") == "r1/laser"

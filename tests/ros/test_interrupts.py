@@ -55,6 +55,31 @@ def test_only_the_first_signal_interrupts_and_only_the_start() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+LOST = """
+import ctypes, os, signal, sys, time
+from mvsim_ros2.shutdown import Stopped, StopSignals
+
+@ctypes.CFUNCTYPE(None)
+def callback():  # from C: exceptions get lost in it
+    os.kill(os.getpid(), signal.SIGINT)
+
+signals = StopSignals()
+begin = time.monotonic()
+try:
+    with signals.interrupting():
+        callback()
+        time.sleep(5.0)
+except Stopped:
+    sys.exit(0 if time.monotonic() - begin < 1.0 else "late")
+sys.exit("went on")
+"""
+
+
+def test_a_signal_is_not_lost_in_callbacks_from_c() -> None:
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_signal_interrupts_the_start() -> None:
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
     try:

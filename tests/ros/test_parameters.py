@@ -41,7 +41,7 @@ def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -
         ("enable_stamped_cmd_vel", "Auto", "auto"),
         ("publish_rate", 50, 50.0),
         ("odom_frame", "/odom", "odom"),
-        ("frame_prefix", "/{name}/", "{name}/"),
+        ("frame_prefix", "/<name>/", "<name>/"),
         ("do_fake_localization", "False", False),
     ],
 )
@@ -65,8 +65,7 @@ def test_what_users_write_is_understood(name: str, given: Any, value: Any) -> No
         ("odom_frame", ""),
         ("odom_frame", "my odom"),
         ("map_frame", 3),
-        ("frame_prefix", "{vehicle}/"),
-        ("frame_prefix", "{"),
+        ("frame_prefix", "the <name>/"),
         ("seed", -1),
         ("seed", 1.5),
         ("world_file", 7),

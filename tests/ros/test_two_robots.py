@@ -4,6 +4,7 @@
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from ackermann_msgs.msg import AckermannDriveStamped
@@ -119,6 +120,36 @@ def test_without_a_time_out_the_last_command_holds(observer: Observer) -> None:
     eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x > 0.9, "still driving")
     with observer.repeat("/anna/cmd_vel", Twist()):
         eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x < 0.1, "standing")
+
+
+def test_with_a_prefix_both_robots_share_one_tree(domain_pool: DomainPool, tmp_path: Path) -> None:
+    domain = domain_pool.take()
+    world = two_robots(tmp_path, [(60, 180.0)])
+    process = NodeProcess(domain, world, frame_prefix="<name>/", realtime_factor=5)
+    observer = Observer(domain)
+    try:
+        observer.listen("/tf", TFMessage)
+        observer.listen("/tf_static", TFMessage, LATCHED)
+        observer.listen("/zoe/laser0", LaserScan)
+        scan = eventually(lambda: observer.all("/zoe/laser0"), "a scan")[0]
+        assert scan.header.frame_id == "zoe/laser0"
+        eventually(lambda: len(observer.all("/tf_static")) == 2, "both robots' fixed frames")
+        messages = observer.all("/tf_static") + observer.all("/tf")
+        links = {(t.header.frame_id, t.child_frame_id) for m in messages for t in m.transforms}
+        both = {
+            link
+            for name in ("zoe", "anna")
+            for link in (
+                ("map", f"{name}/odom"),
+                (f"{name}/odom", f"{name}/base_footprint"),
+                (f"{name}/base_footprint", f"{name}/base_link"),
+            )
+        }
+        assert links == both | {("zoe/base_link", "zoe/laser0")}
+    finally:
+        observer.close()
+        process.close()
+        domain_pool.give_back(domain)
 
 
 def test_it_ends_on_sigterm(running: NodeProcess) -> None:
