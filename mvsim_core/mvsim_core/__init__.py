@@ -41,10 +41,13 @@ if TYPE_CHECKING:
     from mvsim_core.sensors import SENSORS
     from mvsim_core.vehicle import Block, Vehicle, WheelView
     from mvsim_core.world import World
+    from mvsim_core.xmlfile import dump_world, read_world
 
 _HOMES = {
     "load_world": "build.load",
     "world_of": "build.load",
+    "read_world": "xmlfile",
+    "dump_world": "xmlfile",
     "World": "world",
     "Vehicle": "vehicle",
     "Block": "vehicle",
@@ -84,7 +87,9 @@ __all__ = [
     "WheelView",
     "World",
     "WorldFileError",
+    "dump_world",
     "load_world",
+    "read_world",
     "world_of",
 ]
 

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from mvsim_core.geometry import Pose, Twist
@@ -50,8 +51,9 @@ class Keyframe(NamedTuple):
 class Converter(Generic[T]):
     """One notation: `kind` names it for people, `unit` is the unit inside the file.
 
-    `path` marks texts that name a "file" or a "uri" and are resolved by the reader;
-    `notice` returns a remark on a text that is accepted but easily misread, or "".
+    `path` marks texts that name a "file" or a "uri" and are resolved by the reader; `exact`
+    tells that every value can be written so that it reads back the same; `notice` returns a
+    remark on a text that is accepted but easily misread, or "".
     """
 
     kind: str
@@ -59,12 +61,15 @@ class Converter(Generic[T]):
     write: Callable[[T], str]
     unit: str = ""
     path: Literal["", "file", "uri"] = ""
+    exact: bool = True
     notice: Callable[[str], str] | None = None
 
 
 _SIGNS = re.compile(r"^((?:[+-]\s*)+)(?=[\d.])")
 _SEPARATORS = re.compile(r"[\s,;]+")
 _WORD = re.compile(r"[^\s,;]+")
+_DEGREE = Decimal("0.017453292519943295769236907684886127134428718885417254560972")  # rad
+_WIDE, _LONG = Context(prec=60), Context(prec=25)
 
 
 def number(text: str) -> float:
@@ -83,6 +88,21 @@ def number(text: str) -> float:
     return value
 
 
+def angle(text: str) -> float:
+    """Return the radians of a number of degrees.
+
+    A text with more digits than a float holds is not rounded before it is converted. So there is
+    a text for each angle, which the 53 bits of its degrees could not promise.
+    """
+    value = math.radians(number(text))
+    if len(text) <= 17 or sum(map(str.isdigit, text)) <= 17:
+        return value
+    try:
+        return float(_WIDE.multiply(Decimal(text.strip()), _DEGREE))
+    except InvalidOperation:
+        return value
+
+
 def numbers(text: str) -> tuple[float, ...]:
     """Return the floats of a list separated by blanks, commas or semicolons."""
     words = [word for word in _SEPARATORS.split(text.strip()) if word]
@@ -94,6 +114,16 @@ def show(value: float) -> str:
     if value == int(value) and abs(value) < 1e16:
         return str(int(value))
     return repr(float(value))
+
+
+def show_angle(value: float) -> str:
+    """Return the degrees of an angle [rad], with as many digits as `angle` needs for it."""
+    degrees = math.degrees(value)
+    for digits in (15, 16, 17):
+        text = show(float(f"{degrees:.{digits}g}"))
+        if angle(text) == value:
+            return text
+    return str(_LONG.divide(Decimal(value), _DEGREE))
 
 
 def _show_all(values: tuple[float, ...]) -> str:
@@ -126,32 +156,39 @@ def _color(text: str) -> Color:
 
 
 def _write_color(color: Color) -> str:
-    return "#" + "".join(f"{round(255 * part):02x}" for part in color)
+    parts = color[:3] if color.a == 1.0 else color
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
-def _listed(rule: str, *sizes: int) -> Callable[[str], tuple[float, ...]]:
-    """Return a reader of number lists of the given sizes; all failures say `rule`."""
+def _listed(rule: str, *layouts: str) -> Callable[[str], tuple[float, ...]]:
+    """Return a reader of number lists, laid out as in `layouts`; all failures say `rule`.
+
+    In a layout each letter is a number, "a" one in degrees.
+    """
+    by_size = {len(layout): layout for layout in layouts}
 
     def read(text: str) -> tuple[float, ...]:
+        words = _WORD.findall(text)
+        layout = by_size.get(len(words))
+        if layout is None:
+            raise ValueError(rule)
         try:
-            values = numbers(text)
+            pairs = zip(words, layout, strict=True)
+            return tuple(angle(word) if kind == "a" else number(word) for word, kind in pairs)
         except ValueError:
             raise ValueError(rule) from None
-        if len(values) not in sizes:
-            raise ValueError(rule)
-        return values
 
     return read
 
 
 def _pose2d(values: tuple[float, ...]) -> Pose:
     x, y, yaw = values
-    return Pose(x, y, yaw=math.radians(yaw))
+    return Pose(x, y, yaw=yaw)
 
 
 def _pose3d(values: tuple[float, ...]) -> Pose:
     x, y, z, yaw, pitch, roll = values
-    return Pose(x, y, z, math.radians(roll), math.radians(pitch), math.radians(yaw))
+    return Pose(x, y, z, roll, pitch, yaw)
 
 
 def _pose_any(values: tuple[float, ...]) -> Pose:
@@ -159,8 +196,14 @@ def _pose_any(values: tuple[float, ...]) -> Pose:
 
 
 def _write_pose3d(pose: Pose) -> str:
-    angles = (pose.yaw, pose.pitch, pose.roll)
-    return _show_all((pose.x, pose.y, pose.z, *(math.degrees(angle) for angle in angles)))
+    angles = map(show_angle, (pose.yaw, pose.pitch, pose.roll))
+    return " ".join([_show_all(pose[:3]), *angles])
+
+
+def _write_pose2d(pose: Pose) -> str:
+    if pose != Pose(pose.x, pose.y, yaw=pose.yaw):
+        return _write_pose3d(pose)
+    return f"{_show_all(pose[:2])} {show_angle(pose.yaw)}"
 
 
 def _order_notice(text: str) -> str:
@@ -170,12 +213,17 @@ def _order_notice(text: str) -> str:
 
 
 def _wheel_position(values: tuple[float, ...]) -> tuple[float, ...]:
-    return (values[0], values[1], math.radians(values[2]) if len(values) == 3 else 0.0)
+    return (values[0], values[1], values[2] if len(values) == 3 else 0.0)
+
+
+def _write_wheel_position(values: tuple[float, ...]) -> str:
+    place = _show_all(values[:2])
+    return place if values[2] == 0.0 else f"{place} {show_angle(values[2])}"
 
 
 def _twist(values: tuple[float, ...]) -> Twist:
     vx, vy, wz = values
-    return Twist(vx, vy, math.radians(wz))
+    return Twist(vx, vy, wz)
 
 
 def _point3(values: tuple[float, ...]) -> Point3:
@@ -184,7 +232,7 @@ def _point3(values: tuple[float, ...]) -> Point3:
 
 def _points3(text: str) -> tuple[Point3, ...]:
     rule = "must be lines of 'x y z'"
-    values = _listed(rule, len(_WORD.findall(text)))(text)
+    values = _listed(rule, "x" * len(_WORD.findall(text)))(text)
     if len(values) % 3:
         raise ValueError(rule)
     return tuple(zip(values[::3], values[1::3], values[2::3], strict=True))
@@ -219,8 +267,8 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in re.split(r"[\s,]+", text.strip()) if word)
 
 
-def _keyframe(sizes: int, pose: Callable[[tuple[float, ...]], Pose], rule: str) -> Any:
-    read = _listed(rule, sizes)
+def _keyframe(layout: str, pose: Callable[[tuple[float, ...]], Pose], rule: str) -> Any:
+    read = _listed(rule, layout)
 
     def convert(text: str) -> Keyframe:
         time, *rest = read(text)
@@ -229,8 +277,8 @@ def _keyframe(sizes: int, pose: Callable[[tuple[float, ...]], Pose], rule: str) 
     return convert
 
 
-def _write_keyframe(frame: Keyframe) -> str:
-    return f"{show(frame.time)} {_write_pose3d(frame.pose)}"
+def _timed(write: Callable[[Pose], str]) -> Callable[[Keyframe], str]:
+    return lambda frame: f"{show(frame.time)} {write(frame.pose)}"
 
 
 def _then(
@@ -250,10 +298,8 @@ WORDS: Converter[tuple[str, ...]] = Converter("words", _words, " ".join)
 NUMBER: Converter[float] = Converter("number", number, show)
 INTEGER: Converter[int] = Converter("whole number", _integer, str)
 BOOLEAN: Converter[bool] = Converter("true or false", _boolean, lambda v: str(v).lower())
-COLOR: Converter[Color] = Converter("#RRGGBB[AA]", _color, _write_color)
-DEGREES: Converter[float] = Converter(
-    "number", lambda text: math.radians(number(text)), lambda v: show(math.degrees(v)), "deg"
-)
+COLOR: Converter[Color] = Converter("#RRGGBB[AA]", _color, _write_color, exact=False)
+DEGREES: Converter[float] = Converter("number", angle, show_angle, "deg")
 # Raw torques: the file format counts forward as negative, specs as positive.
 REVERSED: Converter[float] = Converter(
     "number, negative = forward", lambda text: 0.0 - number(text), lambda v: show(0.0 - v)
@@ -262,45 +308,49 @@ RATE: Converter[float] = Converter("number", _read_rate, lambda v: show(1.0 / v)
 NUMBERS: Converter[tuple[float, ...]] = Converter("numbers", numbers, _show_all)
 ANGLES: Converter[tuple[float, ...]] = Converter(
     "numbers",
-    lambda text: tuple(math.radians(value) for value in numbers(text)),
-    lambda values: _show_all(tuple(math.degrees(value) for value in values)),
+    lambda text: tuple(map(angle, _WORD.findall(text))),
+    lambda values: " ".join(map(show_angle, values)),
     "deg",
 )
 MATRIX: Converter[Matrix] = Converter("matrix [a b; c d]", _matrix, _write_matrix)
-POINT2: Converter[tuple[float, ...]] = Converter("x y", _listed("must be 'x y'", 2), _show_all)
+POINT2: Converter[tuple[float, ...]] = Converter("x y", _listed("must be 'x y'", "xy"), _show_all)
 POINT3: Converter[Point3] = Converter(
-    "x y [z]", _then(_listed("must be 'x y' or 'x y z'", 2, 3), _point3), _show_all
+    "x y [z]", _then(_listed("must be 'x y' or 'x y z'", "xy", "xyz"), _point3), _show_all
 )
 POINTS3: Converter[tuple[Point3, ...]] = Converter(
     "lines of x y z", _points3, lambda points: "\n".join(_show_all(point) for point in points)
 )
 POSE3D: Converter[Pose] = Converter(
-    "x y z yaw pitch roll", _then(_listed(_RULE_3D, 6), _pose3d), _write_pose3d, "m, deg"
+    "x y z yaw pitch roll", _then(_listed(_RULE_3D, "xyzaaa"), _pose3d), _write_pose3d, "m, deg"
 )
 POSE2D: Converter[Pose] = Converter(
     "x y yaw",
-    _then(_listed(_RULE_ANY, 3, 6), _pose_any),
-    _write_pose3d,
+    _then(_listed(_RULE_ANY, "xya", "xyzaaa"), _pose_any),
+    _write_pose2d,
     "m, deg",
     notice=_order_notice,
 )
 TWIST: Converter[Twist] = Converter(
     "vx vy wz",
-    _then(_listed("must be 'vx vy wz', wz in degrees per second", 3), _twist),
-    lambda v: _show_all((v.vx, v.vy, math.degrees(v.wz))),
+    _then(_listed("must be 'vx vy wz', wz in degrees per second", "xya"), _twist),
+    lambda v: f"{_show_all(v[:2])} {show_angle(v.wz)}",
     "m/s, deg/s",
 )
 WHEEL_POSITION: Converter[tuple[float, ...]] = Converter(
     "x y [yaw]",
-    _then(_listed("must be 'x y' or 'x y yaw', yaw in degrees", 2, 3), _wheel_position),
-    lambda v: _show_all((v[0], v[1], math.degrees(v[2]))),
+    _then(_listed("must be 'x y' or 'x y yaw', yaw in degrees", "xy", "xya"), _wheel_position),
+    _write_wheel_position,
     "m, deg",
 )
 TIME_POSE: Converter[Keyframe] = Converter(
-    "t x y yaw", _keyframe(4, _pose2d, f"{_RULE_2D[:9]}t {_RULE_2D[9:]}"), _write_keyframe
+    "t x y yaw",
+    _keyframe("txya", _pose2d, f"{_RULE_2D[:9]}t {_RULE_2D[9:]}"),
+    _timed(_write_pose2d),
+    "s, m, deg",
 )
 TIME_POSE_3D: Converter[Keyframe] = Converter(
     "t x y z yaw pitch roll",
-    _keyframe(7, _pose3d, f"{_RULE_3D[:9]}t {_RULE_3D[9:]}"),
-    _write_keyframe,
+    _keyframe("txyzaaa", _pose3d, f"{_RULE_3D[:9]}t {_RULE_3D[9:]}"),
+    _timed(_write_pose3d),
+    "s, m, deg",
 )

@@ -17,7 +17,8 @@ def shape_faults(shape: tuple[Point2, ...] | None) -> tuple[str, ...]:
     """Return what is wrong with a closed polygon [m]: its edges must not cross, nor touch."""
     if shape is None or len(set(shape)) < 3:  # which is another rule's business
         return ()
-    crossing = crossing_edges(np.array(shape))
+    with np.errstate(over="ignore", invalid="ignore"):  # absurd sizes are no reason to warn
+        crossing = crossing_edges(np.array(shape))
     if crossing is None:
         return ()
     one, other = map(_shown, crossing)
