@@ -77,6 +77,7 @@ class Registry(Generic[T]):
         for point in entry_points(group=self.group):
             try:
                 cls: Any = point.load()
-                self.register(point.name)(cls)
+                if self._classes.get(point.name) is not cls:  # it may have registered itself
+                    self.register(point.name)(cls)
             except Exception:  # a broken plug-in must not stop the simulator
                 _log.exception("%s plug-in %r could not be loaded", self.kind, point.name)

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from mvsim_core.errors import BuildError
 from mvsim_core.kinematics import KINEMATICS, ArrayKinematics, Kinematics, scaled_moi
 from mvsim_core.kinematics.laws import CUSTOM
 from mvsim_core.solver.base import Inertia
@@ -29,13 +30,20 @@ def build_kinematics(
     Args:
         spec: What the file says.
         inertia: Of the whole vehicle.
-        track: Distance of its left and right wheels [m].
+        track: Distance of its left and right wheels [m]; 0 if they have no sides.
+
+    Raises:
+        BuildError: The kinematics need a number that neither file nor vehicle give.
     """
     if spec.kinematics is None:
         return np.zeros(0, LIMIT), None
     axis = abs(track)
-    moi = scaled_moi(inertia.about_com, inertia.mass, axis)
-    kinematics = KINEMATICS.get(spec.kinematics.kind).from_spec(spec.kinematics, axis, moi)
+    moi = scaled_moi(inertia.about_com, inertia.mass, axis) if axis > 0.0 else 0.0
+    try:
+        kinematics = KINEMATICS.get(spec.kinematics.kind).from_spec(spec.kinematics, axis, moi)
+    except ValueError as error:
+        where = spec.kinematics.where
+        raise BuildError(f"{where}: <kinematics> of {spec.name!r}: {error}") from None
     if isinstance(kinematics, ArrayKinematics):
         rows = kinematics.row()
         _enter_modulations(spec.kinematics, rows)

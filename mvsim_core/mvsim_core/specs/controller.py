@@ -115,6 +115,7 @@ DIFFERENTIAL_CONTROLLERS = Variants(
     "controller class",
     {"raw": RawSpec(), "twist_pid": TwistPidSpec(), "twist_ideal": TwistIdealSpec()},
     base=ControllerSpec,
+    group="mvsim.controllers",
 )
 ACKERMANN_CONTROLLERS = Variants(
     "controller class",
@@ -125,6 +126,7 @@ ACKERMANN_CONTROLLERS = Variants(
         "twist_ideal": TwistIdealSpec(),
     },
     base=ControllerSpec,
+    group="mvsim.controllers",
     aliases={"front_steer": "front_steer_pid"},
 )
 DRIVETRAIN_CONTROLLERS = Variants(
@@ -136,4 +138,5 @@ DRIVETRAIN_CONTROLLERS = Variants(
         "twist_ideal": TwistIdealSpec(),
     },
     base=ControllerSpec,
+    group="mvsim.controllers",
 )

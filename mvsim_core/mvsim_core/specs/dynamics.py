@@ -312,4 +312,5 @@ DYNAMICS = Variants(
         "mecanum": MecanumSpec(),
     },
     base=DynamicsSpec,
+    group="mvsim.dynamics",
 )

@@ -64,4 +64,5 @@ FRICTIONS = Variants(
         "ellipse": EllipseSpec(),
     },
     base=FrictionSpec,
+    group="mvsim.friction",
 )

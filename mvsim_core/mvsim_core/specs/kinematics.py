@@ -140,4 +140,5 @@ KINEMATICS = Variants(
         "2WDiffDyn": TwoWheelsDiffDynSpec(),
     },
     base=KinematicsSpec,
+    group="mvsim.kinematics",
 )

@@ -16,9 +16,11 @@ of the two the documentation shows and a dump writes.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from mvsim_core.errors import UnknownName
@@ -26,6 +28,7 @@ from mvsim_core.specs import converters
 from mvsim_core.specs.converters import Color, Converter
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 Form = Literal["child", "attribute", "text", "flag", "many", "items"]
 
@@ -170,9 +173,14 @@ class Variants(Mapping[str, Spec]):
         *,
         base: type[Spec] = Spec,
         aliases: Mapping[str, str] | None = None,
+        group: str = "",
     ) -> None:
-        """Know the prototypes `known`; `what` names the choice for people."""
+        """Know the prototypes `known`; `what` names the choice for people.
+
+        `group` is the entry-point group whose classes add their `Spec` when a name is not known.
+        """
         self.what = what
+        self._group = group
         self.base = base
         self.aliases = dict(aliases or {})
         self._known = dict(known)
@@ -183,9 +191,23 @@ class Variants(Mapping[str, Spec]):
             raise ValueError(f"{self.what} {name!r} is registered twice")
         self._known[name] = prototype
 
+    def load_plugins(self) -> None:
+        """Add the specs of installed plug-ins; a broken one is logged and left out."""
+        group, self._group = self._group, ""
+        for point in entry_points(group=group) if group else ():
+            name = point.name.rpartition("/")[2]  # a controller may be "dynamics/controller"
+            if name in self._known:
+                continue
+            try:
+                self.register(name, dataclasses.replace(point.load().Spec(), kind=name))
+            except Exception:  # a broken plug-in must not stop the simulator
+                _log.exception("the spec of %s plug-in %r could not be loaded", self.what, name)
+
     def __getitem__(self, name: str) -> Spec:
         """Return the prototype of `name`, or raise UnknownName with a suggestion."""
         name = self.aliases.get(name, name)
+        if name not in self._known:
+            self.load_plugins()
         if name not in self._known:
             raise UnknownName(self.what, name, self._known)
         return self._known[name]

@@ -1,0 +1,5 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+from setuptools import setup
+
+setup()
