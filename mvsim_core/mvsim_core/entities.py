@@ -45,6 +45,9 @@ class Entity:
     inertia: Inertia
     solids: list[Solid] = field(default_factory=list)
     key: int = -1  # of the solver; -1: not in it
+    leader: Entity | None = None  # of its rigid island
+    led: bool = False  # whether it leads one
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the leader's frame
     row: int = -1  # in BODY
     wheels: Rows = field(default_factory=lambda: np.zeros(0, "i8"))
     wheel0: int = -1
@@ -56,6 +59,10 @@ class Entity:
     limit0: int = -1
     kinematics: Any = None
     sensors: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Keep its own mass, which an island may add to."""
+        self.own = self.inertia
 
     @property
     def moves(self) -> bool:
@@ -110,4 +117,5 @@ def body_row(
     row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
     row["cos_x"] = row["cos_y"] = 1.0
     row["kind"] = kind
+    row["leader"] = -1
     return row

@@ -67,6 +67,10 @@ BODY = np.dtype(
         ("impulse_y", "f8"),  # N s
         ("kind", "i8"),  # STATIC, DYNAMIC or KINEMATIC
         ("touching", "i8"),  # number of contacts
+        ("leader", "i8"),  # row of the body that leads its rigid island; -1: none
+        ("off_x", "f8"),  # m, where it is in the leader's frame
+        ("off_y", "f8"),  # m
+        ("off_yaw", "f8"),  # rad
         ("ideal", "i8"),  # 1: driven kinematically, wheel forces do not act
     ]
 )

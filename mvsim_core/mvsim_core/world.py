@@ -11,6 +11,7 @@ import numpy as np
 
 from mvsim_core.actor import Actor
 from mvsim_core.commands import apply_commands_kernel
+from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
 from mvsim_core.errors import Problem
@@ -130,7 +131,7 @@ class World(Logging):
         for friction in self._friction:
             friction.apply(state, gravity, dt)
         mark(FRICTION)
-        bad = sum_wheel_forces_kernel(self._moving, state.wheels)
+        bad = sum_wheel_forces_kernel(state.bodies, state.wheels)
         if bad >= 0:
             raise wheel_error(self._contents.entities, state.wheels, bad, self.ticks + 1)
         integrate_velocities_kernel(self._moving, gravity, dt)
@@ -141,6 +142,8 @@ class World(Logging):
             terrain.apply(state)
         if self._terrain:
             self._rates.apply(state, dt)
+        if self._any_followers:
+            followers_kernel(state.bodies, len(self._movers))
         mark(TERRAIN)
         odometry_kernel(state.bodies, state.wheels, state.vehicles, dt)
         self._clock.ticks += 1
@@ -221,8 +224,7 @@ class World(Logging):
         Raises:
             UnknownName: There is none of that name.
         """
-        handle = self.vehicles[name] if name not in self.blocks else self.blocks[name]
-        self._contents.remove(handle._entity)
+        self._contents.remove(self._entity(name))
         self._handles.pop(name)
         self._assemble()
 
@@ -232,6 +234,28 @@ class World(Logging):
             entity.sensors.clear()
         self._contents.standalone.clear()
         self._assemble()
+
+    def weld(self, a: str, b: str) -> None:
+        """Join two bodies rigidly where they are now: they become one island.
+
+        Raises:
+            UnknownName: There is no body of that name.
+            BuildError: One of them cannot move freely.
+        """
+        for name in (a, b):
+            self._entity(name)
+        self._contents.set_welds([*self._contents.welds, (a, b)])
+        self._assemble()
+
+    def unweld(self, a: str, b: str) -> None:
+        """Take the weld of two bodies away; nothing happens if there is none."""
+        pair = {a, b}
+        self._contents.set_welds([w for w in self._contents.welds if set(w) != pair])
+        self._assemble()
+
+    def _entity(self, name: str) -> Entity:
+        handle = self.vehicles[name] if name not in self.blocks else self.blocks[name]
+        return handle._entity
 
     def teleport(
         self, entity: Entity, x: float, y: float, yaw: float, z: float | None = None
@@ -301,7 +325,6 @@ class World(Logging):
         self._gravity = self._contents.gravity
         self._solver = self._contents.solver
         self._touch_changes = -1
-        self._handles.clear()
         self.fresh = []
         self._profile.clear()
         self._assemble()
@@ -325,6 +348,7 @@ class World(Logging):
         self._schedule = layout.schedule
         self._schedule.restart(self._clock.ticks)
         self._touch_changes = -1
+        self._any_followers = bool((layout.state.bodies["leader"] >= 0).any())
         self._any_ideal = bool(layout.state.bodies["ideal"].any())
         self._rates = AttitudeRates(layout.state)
         self._settle()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mvsim_core.build.islands import enter, form
 from mvsim_core.build.terrain import Ground
 from mvsim_core.contacts import Contact, contacts_of
 from mvsim_core.controllers import controller_class
@@ -18,14 +19,13 @@ from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError
 from mvsim_core.friction import FRICTION
 from mvsim_core.kinematics.limits import limit_systems
-from mvsim_core.polygons import convex_parts
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
-from mvsim_core.state import STATIC, IntArray, Rows, State, allocate
+from mvsim_core.state import IntArray, Rows, State, allocate
 from mvsim_core.terrain.following import Terrain
 from mvsim_core.terrain.regions import Regions
 
@@ -75,6 +75,7 @@ class Contents:
     grids: list[GridMap] = field(default_factory=list)
     standalone: list[Any] = field(default_factory=list)
     animations: list[Any] = field(default_factory=list)
+    welds: list[tuple[str, str]] = field(default_factory=list)
     state: State | None = None
 
     def vehicles(self) -> list[Entity]:
@@ -114,6 +115,9 @@ class Contents:
 
     def remove(self, entity: Entity) -> None:
         """Take an entity out."""
+        self._save()
+        self.welds = [weld for weld in self.welds if entity.name not in weld]
+        form(self.entities, self.welds, self.solver)
         if entity.key >= 0:
             self.solver.remove_body(entity.key)
         self.entities.remove(entity)
@@ -126,9 +130,7 @@ class Contents:
 
     def assemble(self) -> Systems:
         """Lay out the arrays: what moves comes first; rows keep their values."""
-        if self.state is not None:
-            for entity in self.entities:
-                entity.save(self.state)
+        self._save()
         ordered = sorted(self.entities, key=lambda e: not e.moves)
         state = self._rows(ordered)
         movers = [e for e in ordered if e.moves]
@@ -161,6 +163,19 @@ class Contents:
             schedule=Schedule(sensors, self.dt),
         )
 
+    def _save(self) -> None:
+        """Take all rows back from the arrays, once."""
+        if self.state is not None:
+            for entity in self.entities:
+                entity.save(self.state)
+            self.state = None
+
+    def set_welds(self, welds: list[tuple[str, str]]) -> None:
+        """Join exactly these pairs rigidly, from where they are now."""
+        self._save()
+        self.welds = welds
+        form(self.entities, self.welds, self.solver)
+
     def _rows(self, ordered: list[Entity]) -> State:
         vehicles = [e for e in ordered if e.vehicle is not None]
         state = allocate(
@@ -174,6 +189,10 @@ class Contents:
         for row, entity in enumerate(ordered):
             entity.row = row
             state.bodies[row] = entity.body[0]
+        for entity in ordered:
+            row = state.bodies[entity.row]
+            row["leader"] = -1 if entity.leader is None else entity.leader.row
+            row["off_x"], row["off_y"], row["off_yaw"] = entity.offset
         for row, entity in enumerate(vehicles):
             assert entity.vehicle is not None
             n, m = len(entity.wheels), len(entity.pids)
@@ -223,21 +242,3 @@ class Contents:
             FRICTION.get(name)(specs, np.array(rows, dtype=np.int64))
             for name, (specs, rows) in groups.items()
         ]
-
-
-def enter(solver: Box2dSolver, entity: Entity) -> None:
-    """Give an entity's solids to the solver."""
-    if not entity.solids:
-        return
-    body = entity.body[0]
-    kind = int(body["kind"])
-    pose = (float(body["x"]), float(body["y"]), float(body["yaw"]))
-    entity.key = solver.add_body(kind, pose, entity.inertia)
-    base = float(body["z"])
-    if kind != STATIC:
-        solver.set_height(entity.key, base)  # it may climb
-        base = 0.0
-    for solid in entity.solids:
-        low, high = solid.z_range
-        for part in convex_parts(solid.points):
-            solver.add_polygon(entity.key, part, solid.material, (base + low, base + high))

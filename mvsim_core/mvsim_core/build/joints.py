@@ -8,6 +8,9 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
+from mvsim_core.build.islands import moved
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, suggestion
 from mvsim_core.solver.base import JointSettings
@@ -24,12 +27,16 @@ def add_joints(
         BuildError: A joint names something that does not exist or has no body.
     """
     for spec in specs:
+        if spec.type == "weld":
+            continue  # its bodies are one, see `islands`
         a, b = (_body(spec, name, entities) for name in (spec.body_a, spec.body_b))
-        solver.add_joint(a.key, b.key, _settings(spec, a, b))
+        if _root(a) is _root(b):
+            continue  # within one rigid island
+        solver.add_joint(_root(a).key, _root(b).key, _settings(spec, a, b))
 
 
 def _body(spec: JointSpec, name: str, entities: Sequence[Entity]) -> Entity:
-    known = {e.name: e for e in entities if e.key >= 0}
+    known = {e.name: e for e in entities if _root(e).key >= 0}
     if name in known:
         return known[name]
     place = f"{Path(spec.where.file).name or 'world'}:{spec.where.line}"
@@ -44,16 +51,27 @@ def _settings(spec: JointSpec, a: Entity, b: Entity) -> JointSettings:
     ratio = spec.damping / (2.0 * mass * pulsation) if pulsation > 0.0 else 0.0
     return JointSettings(
         kind=spec.type,
-        anchor_a=spec.anchor_a,
-        anchor_b=spec.anchor_b,
+        anchor_a=_anchor(spec.anchor_a, a),
+        anchor_b=_anchor(spec.anchor_b, b),
         axis=spec.axis,
-        angle=float(b.body["yaw"][0] - a.body["yaw"][0]),
+        angle=float(_root(b).body["yaw"][0] - _root(a).body["yaw"][0]),
         angles=(spec.lower_angle, spec.upper_angle) if spec.enable_limit else None,
         lengths=(spec.min_length, spec.max_length),
         limited=spec.enable_limit,
         hertz=pulsation / (2.0 * math.pi),
         damping_ratio=ratio,
     )
+
+
+def _root(entity: Entity) -> Entity:
+    """Return the body that the solver knows: the leader of its island, or itself."""
+    return entity if entity.leader is None else entity.leader
+
+
+def _anchor(point: tuple[float, float], entity: Entity) -> tuple[float, float]:
+    """Return a point of an entity's frame in the frame of its solver body [m]."""
+    x, y = moved(np.array([point]), entity.offset)[0] if entity.leader is not None else point
+    return float(x), float(y)
 
 
 def _reduced(a: float, b: float) -> float:

@@ -102,7 +102,7 @@ class Ground:
             return []
         surface = self._surface(lambda e: e.row)
         blocks = [e for e in entities if isinstance(e.spec, BlockSpec) and _movable(e)]
-        vehicles = [e for e in entities if e.vehicle is not None]
+        vehicles = [e for e in entities if e.vehicle is not None and e.leader is None]
         movers = [e for e in entities if e.moves]
         following = Terrain(
             surface,

@@ -19,10 +19,11 @@ from mvsim_core.build.blocks import (
     plane_solids,
     wall_solids,
 )
-from mvsim_core.build.contents import Contents, enter
+from mvsim_core.build.contents import Contents
+from mvsim_core.build.islands import enter
 from mvsim_core.build.joints import add_joints
 from mvsim_core.build.outline import Outlines
-from mvsim_core.build.scene3d import SceneMaker
+from mvsim_core.build.scene3d import SceneMaker, lights_of
 from mvsim_core.build.sensors import SensorMaker
 from mvsim_core.build.terrain import Ground
 from mvsim_core.build.vehicles import build_vehicle
@@ -88,7 +89,7 @@ class Builder:
         dt = self._time_step()
         ground, lifts = self._ground()
         scene = PlaneScene()
-        scene3d = Scene3d(lambda: self._seen(contents))
+        scene3d = Scene3d(lambda: self._seen(contents), lights=lights_of(spec))
         sensors = SensorMaker(spec, seed, dt, self.warn, scene3d)
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
@@ -146,6 +147,8 @@ class Builder:
                 animation = KeyframeAnimation(entity, frames, contents.solver)
                 contents.animations.append(animation)
             contents.add(entity)
+        welds = [j for j in self.spec.joints if j.type == "weld"]
+        contents.set_welds([(j.body_a, j.body_b) for j in welds])
         add_joints(self.spec.joints, contents.entities, contents.solver)
         for fixture in fixtures:
             enter(contents.solver, fixture)

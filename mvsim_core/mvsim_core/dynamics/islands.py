@@ -41,9 +41,15 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> int:
         b = bodies[w.body]
         fx = (w.fx + w.gravity_x) * b.cos_x
         fy = (w.fy + w.gravity_y) * b.cos_y
+        x, y = w.x, w.y
+        if b.leader >= 0:  # a member of an island: into the frame of the body that leads it
+            c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
+            fx, fy = c * fx - s * fy, s * fx + c * fy
+            x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
+            b = bodies[b.leader]
         b.fx += fx
         b.fy += fy
-        b.torque += (w.x - b.com_x) * fy - (w.y - b.com_y) * fx
+        b.torque += (x - b.com_x) * fy - (y - b.com_y) * fx
     return bad
 
 

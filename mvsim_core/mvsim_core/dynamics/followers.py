@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Members of rigid islands: rows that follow the body which leads their island."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from mvsim_core.state import Rows
+
+
+@njit(cache=True, nogil=True)
+def followers_kernel(bodies: Rows, first: int) -> None:
+    """Derive pose, velocity and attitude of all followers; they stand from row `first` on."""
+    for i in range(first, bodies.shape[0]):
+        b = bodies[i]
+        if b.leader < 0:
+            continue
+        a = bodies[b.leader]
+        c, s = math.cos(a.yaw), math.sin(a.yaw)
+        rx = c * b.off_x - s * b.off_y
+        ry = s * b.off_x + c * b.off_y
+        b.x = a.x + rx
+        b.y = a.y + ry
+        b.z, b.roll, b.pitch = a.z, a.roll, a.pitch
+        b.yaw = a.yaw + b.off_yaw
+        b.vx = a.vx - a.wz * ry
+        b.vy = a.vy + a.wz * rx
+        b.wz = a.wz
+        b.ax = a.ax - a.az * ry - a.wz * a.wz * rx
+        b.ay = a.ay + a.az * rx - a.wz * a.wz * ry
+        b.az = a.az
+        b.touching = a.touching

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid islands: one mass, one motion, no drift."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from mvsim_core import BuildError, load_world
+from mvsim_core.build.islands import combined, find_islands
+from mvsim_core.solver.base import Inertia
+from mvsim_core.vehicle import Handle
+from tests.physics.worlds import block, cart, friction, twist_pid, world
+
+PID = twist_pid(60, 30, 80)
+
+
+def weld(a: str, b: str) -> str:
+    """Return a weld joint."""
+    return f'<joint type="weld" body_a="{a}" body_b="{b}"/>'
+
+
+def relative(a: Handle, b: Handle) -> tuple[float, float, float]:
+    """Return the pose of b in the frame of a."""
+    pa, pb = a.pose, b.pose
+    d = complex(pb.x - pa.x, pb.y - pa.y) * complex(math.cos(pa.yaw), -math.sin(pa.yaw))
+    return d.real, d.imag, pb.yaw - pa.yaw
+
+
+def test_flood_fill_goes_through_welds_only() -> None:
+    """Chains and stars are one island each; the rest is alone."""
+    names = ["a", "b", "c", "d", "e", "f"]
+    assert find_islands(names, [("a", "b"), ("c", "b"), ("e", "f")]) == [
+        ["a", "b", "c"],
+        ["e", "f"],
+    ]
+    assert find_islands(names, []) == []
+
+
+def test_parallel_axis_theorem() -> None:
+    """Two equal masses at ±1 m: I = 2 (I0 + m)."""
+    part = Inertia(3.0, 0.0, 0.0, 0.5)
+    got = combined([(part, (0.0, 0.0, 0.0)), (part, (2.0, 0.0, 1.0))])
+    assert got == pytest.approx((6.0, 1.0, 0.0, 2 * (0.5 + 3.0)))
+
+
+def test_welded_blocks_are_one_body() -> None:
+    """A push on one turns both about the common centre of mass, without any drift."""
+    w = load_world(text=world(block("a", "0 0 0"), block("b", "2 0 30"), weld("a", "b")))
+    a, b = w.blocks["a"], w.blocks["b"]
+    assert float(w.bodies[0]["mass"]) == 20.0
+    start = relative(a, b)
+    w.bodies[0]["cvx"], w.bodies[0]["wz"] = 0.5, 0.8
+    w.run(5.0)
+    assert relative(a, b) == pytest.approx(start, abs=1e-9)
+    assert a.twist.wz == b.twist.wz == pytest.approx(0.8)
+
+
+def test_a_wall_hit_leaves_the_island_in_sync() -> None:
+    """Relative drift of the bodies stays below 1e-6 in and after a collision."""
+    wall = """<element class="vertical_plane"><x0>3</x0><y0>-3</y0><x1>3</x1><y1>3</y1>
+      <thickness>0.2</thickness></element>"""
+    w = load_world(
+        text=world(
+            wall, cart(controller=PID, ground=friction(mu=0.9)),
+            block("load", "1.2 0.3 10", mass=6), weld("r1", "load"),
+        )
+    )  # fmt: skip
+    robot, load = w.vehicles["r1"], w.blocks["load"]
+    start = relative(robot, load)
+    robot.set_twist(0.8)
+    touched = False
+    for _ in range(800):
+        w.step()
+        touched = touched or robot.in_collision
+        assert relative(robot, load) == pytest.approx(start, abs=1e-6)
+    assert touched
+    assert load.pose.x < 3.0 - 0.1 - 0.4  # the load's corner stopped it
+
+
+def test_payload_slows_the_robot_down() -> None:
+    """The same torque accelerates more mass less."""
+    ends = []
+    for mass in (1.0, 40.0):
+        load = block("load", "0 0 0", mass=mass, size=0.2)
+        w = load_world(text=world(cart(ground=friction(mu=0.9)), load, weld("r1", "load")))
+        w.vehicles["r1"].set_wheel_torques([2.0, 2.0])
+        w.run(1.0)
+        ends.append(w.vehicles["r1"].twist.vx)
+        effective = 23 + mass + 2 * 0.08 / 0.04
+        assert ends[-1] == pytest.approx(20.0 / effective, rel=5e-3)
+    assert ends[0] > 1.5 * ends[1]
+
+
+def test_two_vehicles_welded_drive_as_one() -> None:
+    """Wheels of both carry the island; both odometries see the motion."""
+    w = load_world(
+        text=world(
+            cart("left", "0 0.7 0", controller=PID), cart("right", "0 -0.7 0", controller=PID),
+            weld("left", "right"),
+        )
+    )  # fmt: skip
+    left, right = w.vehicles["left"], w.vehicles["right"]
+    for robot in (left, right):
+        robot.set_twist(0.5)
+    w.run(4.0)
+    assert left.twist.vx == pytest.approx(0.5, abs=0.02)
+    assert relative(left, right) == pytest.approx((0.0, -1.4, 0.0), abs=1e-9)
+    assert right.odometry.pose.x == pytest.approx(right.pose.x, abs=0.02)
+
+
+def test_welds_made_and_taken_away_at_run_time() -> None:
+    """The masses follow; apart again they go on with the velocity they had."""
+    w = load_world(text=world(block("a", "0 0 0", "1 0 0"), block("b", "2 0 0", "1 0 0")))
+    a, b = w.blocks["a"], w.blocks["b"]
+    w.run(0.5)
+    w.weld("a", "b")
+    assert a.mass == 20.0
+    w.run(0.5)
+    assert relative(a, b) == pytest.approx((2.0, 0.0, 0.0), abs=1e-9)
+    w.unweld("a", "b")
+    assert a.mass == b.mass == 10.0
+    w.run(0.5)
+    assert (a.twist.vx, b.twist.vx) == pytest.approx((1.0, 1.0))
+    w.weld("a", "b")
+    w.remove("b")
+    w.run(0.5)
+    assert a.mass == 10.0
+    assert a.pose.x == pytest.approx(2.0)
+
+
+def test_reset_restores_the_islands_of_the_file() -> None:
+    """Welds of the file come back, those of the run go."""
+    w = load_world(
+        text=world(block("a"), block("b", "2 0 0"), block("c", "4 0 0"), weld("a", "b"))
+    )
+    w.unweld("a", "b")
+    w.weld("b", "c")
+    w.reset()
+    assert [w.blocks[n].mass for n in "abc"] == [20.0, 10.0, 10.0]
+
+
+def test_pivot_on_a_member_holds() -> None:
+    """A trailer hangs on the body that is welded to the tractor."""
+    pivot = (
+        '<joint type="revolute" body_a="hitch" body_b="trailer" anchor_a="-0.2 0" anchor_b="1 0"/>'
+    )
+    w = load_world(
+        text=world(
+            cart("tractor", controller=PID, ground=friction(mu=0.9)),
+            block("hitch", "-0.8 0 0", mass=2, size=0.2),
+            cart("trailer", "-2 0 0", ground=friction(mu=0.9)),
+            weld("tractor", "hitch"), pivot,
+        )
+    )  # fmt: skip
+    w.vehicles["tractor"].set_twist(0.8, 0.0, 0.3)
+    w.run(5.0)
+    hitch, trailer = w.blocks["hitch"].pose, w.vehicles["trailer"].pose
+    tip = complex(hitch.x, hitch.y) - 0.2 * complex(math.cos(hitch.yaw), math.sin(hitch.yaw))
+    eye = complex(trailer.x, trailer.y) + complex(math.cos(trailer.yaw), math.sin(trailer.yaw))
+    assert abs(tip - eye) < 3e-3
+
+
+def test_fixed_things_make_no_island() -> None:
+    """A weld to a static block is an error that says so."""
+    with pytest.raises(BuildError, match="'s' has no body that moves freely"):
+        load_world(
+            text=world(
+                block("s", extra="<static>true</static>"), block("b", "2 0 0"), weld("s", "b")
+            )
+        )
