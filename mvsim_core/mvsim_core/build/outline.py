@@ -56,6 +56,12 @@ class Outlines:
         found = self._of_visuals(spec, low, high, "a box of 1 m")
         return (UNIT_SQUARE, z_range) if found is None else found
 
+    def is_news(self, fault: str) -> bool:
+        """Return whether nobody was told of a fault yet; from now on somebody was."""
+        news = fault not in self._named
+        self._named.add(fault)
+        return news
+
     def _of_visuals(
         self,
         owner: VehicleSpec | BlockSpec,
@@ -74,8 +80,7 @@ class Outlines:
             faults.append(f"{owner.name}: its models have no shape of any size")
         end = f": {substitute} stands for it" if found is None else ""
         for fault in faults:
-            if fault not in self._named:
-                self._named.add(fault)
+            if self.is_news(fault):
                 self._warn(owner.where, "visual", fault + end)
         return None if found is None else (found.polygon, (found.zmin, found.zmax))
 

@@ -16,13 +16,19 @@ from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity
 from mvsim_core.geometry import rotation
 from mvsim_core.mesh_files import MeshError
-from mvsim_core.sensors.scene3d import Material, Model, Part, solids
+from mvsim_core.sensors.scene3d import Lights, Material, Model, Part, solids
 from mvsim_core.sensors.scene3d.meshes import read_looks, texture_of
 from mvsim_core.sensors.scene3d.model import join
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, WallsSpec
-from mvsim_core.specs.element import ElevationMapSpec, HorizontalPlaneSpec, VerticalPlaneSpec
+from mvsim_core.specs.element import (
+    ElevationMapSpec,
+    HorizontalPlaneSpec,
+    SkyboxSpec,
+    VerticalPlaneSpec,
+)
 from mvsim_core.specs.visual import VisualSpec
+from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state import FloatArray, Rows
 
 #: Walls of occupancy grids are endless for planar lidars; 3D sensors see them from here to there
@@ -30,6 +36,21 @@ from mvsim_core.state import FloatArray, Rows
 GRID_WALL = (-0.5, 3.0)
 GRID_COLOR = (0.55, 0.55, 0.6, 1.0)
 WHITE = (1.0, 1.0, 1.0, 1.0)
+
+
+def lights_of(spec: WorldSpec) -> Lights:
+    """Return the sun and the sky of a world."""
+    lights = spec.lights
+    boxes = [e.textures for e in spec.elements if isinstance(e, SkyboxSpec)]
+    local = [b for b in boxes if "://" not in b.removeprefix("file://")]
+    return Lights(
+        azimuth=lights.light_azimuth,
+        elevation=lights.light_elevation,
+        color=lights.light_color[:3],
+        ambient=min(lights.light_ambient, 1.0),
+        shadows=lights.enable_shadows,
+        sky_box=local[0] if local else "",
+    )
 
 
 class SceneMaker:
@@ -189,7 +210,8 @@ class SceneMaker:
             try:
                 model = read_looks(visual.model_uri.removeprefix("file://"), visual.model_color)
             except MeshError as error:
-                self._warn(where, "visual", f"{error}: 3D sensors see its plain shape")
+                if self._outlines.is_news(str(error)):
+                    self._warn(where, "visual", f"{error}: 3D sensors see its plain shape")
                 continue
             if len(model.triangles):
                 scaled = visual.model_scale * rotation(visual.pose)

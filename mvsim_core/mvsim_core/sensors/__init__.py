@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.camera import Camera, CameraReading
 from mvsim_core.sensors.earth import Earth
 from mvsim_core.sensors.encoders import EncoderReading, WheelEncoders
 from mvsim_core.sensors.gnss import Gnss, GnssReading
@@ -12,13 +13,18 @@ from mvsim_core.sensors.imu import Imu, ImuReading
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
 from mvsim_core.sensors.lidar3d import POINT, CloudReading, Lidar3d
+from mvsim_core.sensors.pinhole import Pinhole
 from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.rgbd_camera import COLORED_POINT, RgbdCamera, RgbdReading
 from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
 
 __all__ = [
+    "COLORED_POINT",
     "POINT",
     "SENSORS",
+    "Camera",
+    "CameraReading",
     "CloudReading",
     "Earth",
     "EncoderReading",
@@ -30,7 +36,10 @@ __all__ = [
     "LaserReading",
     "Lidar2d",
     "Lidar3d",
+    "Pinhole",
     "PlaneScene",
+    "RgbdCamera",
+    "RgbdReading",
     "Scene3d",
     "Schedule",
     "Sensor",

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from mvsim_core.sensors.scene3d.model import Material, Model
-from mvsim_core.sensors.scene3d.scene import Part, Scene3d, hides
+from mvsim_core.sensors.scene3d.scene import Lights, Part, Scene3d, hides
 from mvsim_core.sensors.scene3d.tables import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays
 
 __all__ = [
     "SEE_ALL",
     "SEE_FIXED_ONLY",
     "Hits",
+    "Lights",
     "Material",
     "Model",
     "Part",

@@ -9,9 +9,10 @@ anew when one of them was moved after all.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,7 @@ class Part(NamedTuple):
     Attributes:
         model: Its triangles, in the frame of its body or wheel.
         name: What it belongs to.
-        label: Its kind: "ground", "wall", "map", "block" or "vehicle".
+        label: Its kind: "ground", "wall", "map", "block", "actor" or "vehicle".
         body: Row of BODY; -1: it is fixed in the world.
         wheel: Row of WHEEL whose spin and steering it follows; -1: none.
     """
@@ -50,6 +51,29 @@ class Part(NamedTuple):
     label: str = ""
     body: int = -1
     wheel: int = -1
+
+
+class Lights(NamedTuple):
+    """What lights a scene, for cameras.
+
+    Attributes:
+        azimuth: Where the sun stands [rad], counter-clockwise from x.
+        elevation: How high it stands [rad].
+        color: Red, green, blue of its light, 0 to 1.
+        ambient: Light from everywhere, 0 to 1.
+        shadows: Whether things throw shadows.
+        sky_box: Pattern of six image files, `%s` stands for their side; "" for a plain sky.
+    """
+
+    azimuth: float = math.radians(45.0)
+    elevation: float = math.radians(70.0)
+    color: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    ambient: float = 0.5
+    shadows: bool = True
+    sky_box: str = ""
+
+
+DAYLIGHT = Lights()
 
 
 class Caster(Protocol):
@@ -93,11 +117,21 @@ class Scene3d:
 
     Args:
         source: Called for all parts when they are needed.
+        lights: Sun and sky.
         backend: "embree", "bvh", or "": the best there is.
     """
 
-    def __init__(self, source: Callable[[], Iterable[Part]] = tuple, *, backend: str = "") -> None:
+    def __init__(
+        self,
+        source: Callable[[], Iterable[Part]] = tuple,
+        *,
+        lights: Lights = DAYLIGHT,
+        backend: str = "",
+    ) -> None:
         """Remember where the parts come from."""
+        self.lights = lights
+        #: What cameras keep of the scene, shared by all of them.
+        self.painter: Any = None
         self._source = source
         self._backend = backend
         self._layout: Layout | None = None

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Depth cameras with a colour camera beside them (class ``rgbd_camera``).
+
+Depth is cast, ray by ray, and so is exact; colours are painted by OpenGL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from mvsim_core.geometry import Pose, rotation
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.camera import Picture, View
+from mvsim_core.sensors.laser3d import mounted
+from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
+from mvsim_core.sensors.scene3d.tables import Floats
+from mvsim_core.state import Rows
+
+#: One point of an organized cloud, as sensor_msgs/PointCloud2 carries it; rgb is 0x00rrggbb.
+COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class RgbdReading:
+    """A depth image, a picture, or both, of one instant.
+
+    Attributes:
+        tick: When it was taken.
+        time: The same in s.
+        depth: (height, width) float32 m along the optical axis; NaN: nothing within the limits.
+        rgb: (height, width, 3) uint8 of the colour camera, or None.
+        depth_camera: Intrinsics of the depth image.
+        rgb_camera: Intrinsics of the picture.
+        rgb_pose: Optical frame of the colour camera in that of the depth camera [m, rad].
+        depth_unit: Length that one count of a 16-bit depth image stands for [m].
+    """
+
+    tick: int
+    time: float
+    depth: Floats | None
+    rgb: Picture | None
+    depth_camera: Pinhole
+    rgb_camera: Pinhole
+    rgb_pose: Pose
+    depth_unit: float
+
+    def counts(self) -> npt.NDArray[np.uint16]:
+        """Return the depth as a 16UC1 image: counts of `depth_unit`, 0 for nothing.
+
+        Raises:
+            ValueError: There is no depth image.
+        """
+        if self.depth is None:
+            raise ValueError("this camera senses no depth")
+        scaled = np.nan_to_num(self.depth / self.depth_unit)
+        counts: npt.NDArray[np.uint16] = np.rint(np.minimum(scaled, 65535)).astype(np.uint16)
+        return counts
+
+    def cloud(self) -> Rows:
+        """Return the organized cloud (height, width) of COLORED_POINT, optical frame [m].
+
+        Points without depth are NaN; points that the colour camera does not see are black.
+
+        Raises:
+            ValueError: There is no depth image.
+        """
+        if self.depth is None:
+            raise ValueError("this camera senses no depth")
+        points = np.zeros(self.depth.shape, COLORED_POINT)
+        rgb = np.zeros((0, 0, 3), np.uint8) if self.rgb is None else self.rgb
+        turn = rotation(self.rgb_pose)
+        _cloud_kernel(
+            self.depth,
+            np.array(self.depth_camera[2:], dtype=np.float64),
+            rgb,
+            np.array(self.rgb_camera[2:], dtype=np.float64),
+            (turn.T.copy(), np.array(self.rgb_pose[:3], dtype=np.float64)),
+            points,
+        )
+        return points
+
+
+@SENSORS.register("rgbd_camera")
+class RgbdCamera(Sensor[RgbdReading]):
+    """A depth camera; its mount has x forward and z up."""
+
+    kind = "rgbd_camera"
+
+    def __init__(
+        self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
+    ) -> None:
+        """Put a camera into a world; ``spec`` is a RgbdCameraSpec, the rest as in `Sensor`."""
+        super().__init__(spec, context, delay=delay, dropout=dropout)
+        self.scene = context.scene3d or Scene3d()
+        self.depth_camera = _pinhole(spec, "depth")
+        self.rgb_camera = _pinhole(spec, "rgb")
+        self._view = View(self.scene, self.rgb_camera, spec.rgb_clip_min, context)
+        self._rgb_pose = compose(FROM_OPTICAL, spec.intensity_pose)
+        self._ways = self.depth_camera.directions()
+        self._hits = Hits.empty(self.depth_camera.height, self.depth_camera.width)
+
+    @property
+    def optical_mount(self) -> Pose:
+        """Pose of the depth camera's optical frame (z forward) in the vehicle's frame."""
+        return compose(self.mount, OPTICAL)
+
+    @property
+    def rgb_optical_mount(self) -> Pose:
+        """Pose of the colour camera's optical frame in the vehicle's frame."""
+        return compose(self.mount, self.spec.intensity_pose)
+
+    def warm(self, bodies: Rows) -> None:
+        """Take a reading that nobody sees, without touching the random stream."""
+        self._view_of(bodies)
+        if self.spec.sense_depth:
+            self._depth(bodies, np.zeros((0, 0), np.float32))
+
+    def measure(self, bodies: Rows, tick: int, time: float) -> RgbdReading:
+        """Return depth and colours of the scene as it is now."""
+        spec, depth = self.spec, None
+        if spec.sense_depth:
+            noise = np.zeros((0, 0), np.float32)
+            if spec.depth_noise_sigma > 0.0:
+                noise = self._rng.standard_normal(self._hits.distance.shape, dtype=np.float32)
+            depth = self._depth(bodies, noise)
+        return RgbdReading(
+            tick=tick,
+            time=time,
+            depth=depth,
+            rgb=self._view_of(bodies),
+            depth_camera=self.depth_camera,
+            rgb_camera=self.rgb_camera,
+            rgb_pose=self._rgb_pose,
+            depth_unit=spec.depth_resolution,
+        )
+
+    def _view_of(self, bodies: Rows) -> Picture | None:
+        if not self.spec.sense_rgb:
+            return None
+        return self._view.paint(mounted(self.rgb_optical_mount, self.body, bodies)[0], bodies)
+
+    def _depth(self, bodies: Rows, noise: Floats) -> Floats:
+        spec = self.spec
+        pose = mounted(self.optical_mount, self.body, bodies)
+        limits = (spec.depth_clip_min, spec.depth_clip_max)
+        self.scene.cast(
+            Rays(self._ways, pose, 0, self.depth_camera.height, *limits), bodies, self._hits
+        )
+        depth = np.zeros(self._hits.distance.shape, np.float32)
+        error = (spec.depth_noise_sigma, spec.depth_resolution)
+        _depth_kernel(self._hits.distance, noise, limits, error, depth)
+        return depth
+
+
+def _pinhole(spec: Any, kind: str) -> Pinhole:
+    names = ("ncols", "nrows", "fx", "fy", "cx", "cy")
+    return Pinhole(*(getattr(spec, f"{kind}_{name}") for name in names))
+
+
+@njit(cache=True, nogil=True)
+def _depth_kernel(distance, noise, limits, error, depth):  # type: ignore[no-untyped-def]
+    near, far = limits
+    sigma, unit = error
+    for i in range(distance.shape[0]):
+        for j in range(distance.shape[1]):
+            z = distance[i, j]
+            if noise.size and z < far:
+                z = unit * np.rint((z + sigma * noise[i, j]) / unit)
+            depth[i, j] = z if near <= z < far else np.nan
+
+
+@njit(cache=True, nogil=True)
+def _cloud_kernel(depth, lens, rgb, color_lens, color_frame, points):  # type: ignore[no-untyped-def]
+    fx, fy, cx, cy = lens
+    gx, gy, dx, dy = color_lens
+    turn, shift = color_frame
+    for i in range(depth.shape[0]):
+        for j in range(depth.shape[1]):
+            z = depth[i, j]
+            x, y = (j - cx) / fx * z, (i - cy) / fy * z
+            point = points[i, j]
+            point.x, point.y, point.z = x, y, z
+            if rgb.size == 0 or not z > 0.0:
+                continue
+            a, b, c = x - shift[0], y - shift[1], z - shift[2]
+            ahead = turn[2, 0] * a + turn[2, 1] * b + turn[2, 2] * c
+            if ahead <= 0.0:
+                continue
+            right = turn[0, 0] * a + turn[0, 1] * b + turn[0, 2] * c
+            down = turn[1, 0] * a + turn[1, 1] * b + turn[1, 2] * c
+            u = int(np.rint(gx * right / ahead + dx))
+            v = int(np.rint(gy * down / ahead + dy))
+            if 0 <= u < rgb.shape[1] and 0 <= v < rgb.shape[0]:
+                p = rgb[v, u]
+                point.rgb = (np.uint32(p[0]) << 16) | (np.uint32(p[1]) << 8) | np.uint32(p[2])
