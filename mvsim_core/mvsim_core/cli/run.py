@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import time as wall
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,31 +37,33 @@ def run(  # noqa: PLR0913 (one argument for each option)
         typer.Option(metavar="NAME VX WZ", help="Command a vehicle, or all of them [m/s, rad/s]."),
     ] = None,
     log: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a CSV file for each vehicle.")
+        Path | None, typer.Option(metavar="DIR", help="Log each vehicle and wheel into files.")
     ] = None,
+    log_every: Annotated[
+        int, typer.Option(metavar="N", help="Log each so many steps.", min=1)
+    ] = 1,
+    log_format: Annotated[
+        str, typer.Option(metavar="csv|npz|parquet", help="What kind of files.")
+    ] = "csv",
     seed: Seed = 0,
     var: Var = None,
 ) -> None:
     """Simulate a world without ROS and watch it in the terminal."""
     from mvsim_core import load_world
-    from mvsim_core.cli.report import print_problems
+    from mvsim_core.cli.report import counted, print_problems
 
     factor = _factor(realtime_factor)
     running = load_world(world, variables=variables(var), seed=seed)
     print_problems(running.warnings)
     _command(running, twist)
-    observers: list[Callable[[], None]] = []
     if log is not None:
-        from mvsim_core.cli.recording import Recording
-
-        recording = Recording(running, log)
-        observers.append(recording.write)
-        try:
-            _simulate(running, time, factor, observers)
-        finally:
-            recording.close()
-    else:
-        _simulate(running, time, factor, observers)
+        running.start_logging(log, log_every, log_format)
+    try:
+        _simulate(running, time, factor)
+    finally:
+        files = running.stop_logging()
+    if files:
+        print(f"log: {counted(len(files), 'file')} in {files[0].parent}")
 
 
 def _factor(text: str) -> float | None:
@@ -150,7 +151,6 @@ def _simulate(
     running: RunningWorld,
     seconds: float | None,
     factor: float | None,
-    observers: list[Callable[[], None]],
 ) -> None:
     from rich.console import Console
     from rich.live import Live
@@ -164,7 +164,7 @@ def _simulate(
         if console.is_terminal:
             live.start()
         while ticks is None or running.ticks < ticks:
-            _until_refresh(running, ticks, factor, status, observers)
+            _until_refresh(running, ticks, factor, status)
             if live.is_started:
                 live.update(status.table(), refresh=True)
     except KeyboardInterrupt:
@@ -181,7 +181,6 @@ def _until_refresh(
     ticks: int | None,
     factor: float | None,
     status: _Status,
-    observers: list[Callable[[], None]],
 ) -> None:
     """Step until it is time for the next picture, in pace with the wall clock."""
     picture = status.elapsed + REFRESH
@@ -194,5 +193,3 @@ def _until_refresh(
         begin = wall.perf_counter()
         running.step()
         status.spent += wall.perf_counter() - begin
-        for observe in observers:
-            observe()

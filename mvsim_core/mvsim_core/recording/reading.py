@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,9 @@ def _read_csv(path: Path) -> tuple[dict[str, FloatArray], dict[str, str]]:
         units = dict(zip(names, (u.strip() for u in second[1:].split(",")), strict=False))
     if TIME not in names:
         return {}, {}
-    rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, usecols=range(len(names)))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*no data")  # a log may have no rows yet
+        rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2, usecols=range(len(names)))
     rows = rows.reshape(-1, len(names))
     return {name: rows[:, k] for k, name in enumerate(names)}, units
 

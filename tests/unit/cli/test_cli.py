@@ -128,13 +128,24 @@ def test_run(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None:
     assert code == 0
     assert out.startswith("simulated 2.00 s in ")
     assert "200 steps of 10 ms" in out
-    rows = list(csv.reader((logs / "r1.csv").open()))
-    assert rows[0][:3] == ["time [s]", "x [m]", "y [m]"]
-    assert len(rows) == 1 + 201
-    last = dict(zip(rows[0], map(float, rows[-1]), strict=True))
-    assert last["time [s]"] == 2
-    assert last["yaw [rad]"] == pytest.approx(-0.2, abs=2e-3)
-    assert last["vx [m/s]"] == pytest.approx(0.5, abs=1e-3)
+    (path,) = logs.glob("session_*-mvsim_r1_pose.csv")
+    names, _, *rows = csv.reader(path.open())
+    assert len(rows) == 200
+    last = dict(zip(names, map(float, rows[-1]), strict=True))
+    assert last["Timestamp"] == 2
+    assert last["q3yaw"] == pytest.approx(-0.2, abs=2e-3)
+    assert last["dqx"] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_plot(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    mvsim("run", world, "--time", "1", "--realtime-factor", "max", "--log", str(tmp_path))
+    code, out, _ = mvsim("plot", str(tmp_path), "-o", str(tmp_path / "png"))
+    assert code == 0
+    assert [Path(line) for line in out.split()] == sorted((tmp_path / "png").glob("*.png"))
+    code, _, err = mvsim("plot", str(tmp_path / "none"))
+    assert code == 1
+    assert "there is no such log" in err
 
 
 def test_commanding_all(mvsim: Callable[..., Outcome], world: str) -> None:
@@ -182,7 +193,7 @@ def test_wrong_usage(
             ["run", "{world}", "--time", "1", "--twist", "r1", "nan", "0"],
             "must be a finite number",
         ),
-        (["run", "{world}", "--time", "1", "--log", "/proc/none"], "error: cannot write to"),
+        (["run", "{world}", "--time", "1", "--log", "/proc/none"], "error: cannot write the log"),
     ],
 )
 def test_bad_input(
@@ -197,7 +208,7 @@ def test_bad_input(
 def test_no_verb(mvsim: Callable[..., Outcome]) -> None:
     code, out, err = mvsim("--help")
     assert code == 0
-    for verb in ("run", "check", "info"):
+    for verb in ("run", "check", "info", "plot"):
         assert verb in out + err
     assert mvsim("frobnicate")[0] == 2
 
