@@ -18,7 +18,7 @@ from mvsim_core.controllers import controller_class
 from mvsim_core.entities import Entity
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry import Pose, Twist
-from mvsim_core.state import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
+from mvsim_core.state import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray, Rows
 
 if TYPE_CHECKING:
     from mvsim_core.world import World
@@ -357,6 +357,37 @@ def _need_finite(what: str, **values: float) -> None:
     for name, value in values.items():
         if not math.isfinite(value):
             raise CommandError(f"{what}: {name} must be a finite number, got {value!r}")
+
+
+class Pivot:
+    """A driven pivot between two bodies: seeks an angle with a limited torque."""
+
+    def __init__(self, row: Rows, world: World) -> None:
+        """Refer to one row of DRIVE."""
+        self._row = row
+        self._world = world
+
+    @property
+    def angle(self) -> float:
+        """Angle of the second body to the first [rad], zero as in the file."""
+        row = self._row[0]
+        bodies = self._world.state_arrays.bodies
+        return float(bodies[row["b"]]["yaw"] - bodies[row["a"]]["yaw"] - row["zero"])
+
+    @property
+    def torque(self) -> float:
+        """Torque on the second body in the last step [N m]."""
+        return float(self._row["torque"][0])
+
+    @property
+    def target(self) -> float:
+        """The angle that is sought [rad]."""
+        return float(self._row["target"][0])
+
+    @target.setter
+    def target(self, angle: float) -> None:
+        _need_finite("pivot", target=angle)
+        self._row["target"] = angle
 
 
 class Handles(Mapping[str, Any]):

@@ -11,6 +11,7 @@ import numpy as np
 
 from mvsim_core.actor import Actor
 from mvsim_core.commands import apply_commands_kernel
+from mvsim_core.dynamics.drives import drive_kernel
 from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
@@ -24,7 +25,7 @@ from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state import LIMIT_MEMORY, State
 from mvsim_core.terrain.rates import AttitudeRates
 from mvsim_core.ticks import SimClock
-from mvsim_core.vehicle import Block, Handles, Vehicle
+from mvsim_core.vehicle import Block, Handles, Pivot, Vehicle
 
 if TYPE_CHECKING:
     from mvsim_core.build.contents import Contents
@@ -77,6 +78,7 @@ class World(Logging):
         self.vehicles: Mapping[str, Vehicle] = Handles("vehicle")
         self.blocks: Mapping[str, Block] = Handles("block")
         self.actors: Mapping[str, Actor] = Handles("actor")
+        self.pivots: dict[str, Pivot] = {}
         self.fresh: list[Any] = []
         self._make = contents
         self._profile = Profile(PHASES)
@@ -134,6 +136,8 @@ class World(Logging):
         bad = sum_wheel_forces_kernel(state.bodies, state.wheels)
         if bad >= 0:
             raise wheel_error(self._contents.entities, state.wheels, bad, self.ticks + 1)
+        if len(self._drives):
+            drive_kernel(state.bodies, self._drives)
         integrate_velocities_kernel(self._moving, gravity, dt)
         mark(INTEGRATE)
         self._move(state, solver, dt)
@@ -321,6 +325,7 @@ class World(Logging):
     # ------------------------------------------------------------ internal
     def _populate(self) -> None:
         self._contents = self._make(self.spec, self.seed)
+        self.pivots = {}
         self._clock = SimClock(self._contents.dt)
         self._gravity = self._contents.gravity
         self._solver = self._contents.solver
@@ -339,6 +344,7 @@ class World(Logging):
         self._controllers = layout.controllers
         self._friction = layout.friction
         self._animations = layout.animations
+        self._take_drives(layout)
         self._terrain = layout.terrain
         self._regions = layout.regions
         self._movers = layout.movers
@@ -365,6 +371,17 @@ class World(Logging):
             handle = self._handles.setdefault(entity.name, cls(self, entity))
             handle._entity = entity
             table[entity.name] = handle
+
+    def _take_drives(self, layout: Any) -> None:
+        """Take the driven pivots; those that were there keep their targets."""
+        for name, pivot in self.pivots.items():
+            if name in layout.drive_names:
+                layout.drives["target"][layout.drive_names.index(name)] = pivot.target
+        self._drives = layout.drives
+        self.pivots = {
+            name: Pivot(layout.drives[i : i + 1], self)
+            for i, name in enumerate(layout.drive_names)
+        }
 
     def _settle(self) -> None:
         """Fit everything to the ground where it is now, so that the next step knows the slopes."""

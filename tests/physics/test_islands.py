@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -171,3 +172,76 @@ def test_fixed_things_make_no_island() -> None:
                 block("s", extra="<static>true</static>"), block("b", "2 0 0"), weld("s", "b")
             )
         )
+
+
+def arm(more: str) -> str:
+    """Return a heavy base and an arm on a driven pivot, on ice."""
+    return world(
+        block("base", "0 0 0", mass=50),
+        block("arm", "1.2 0 0", mass=5, size=0.8),
+        '<joint type="revolute" name="elbow" body_a="base" body_b="arm" anchor_a="0.6 0"'
+        f' anchor_b="-0.6 0" {more}/>',
+    )
+
+
+def test_driven_pivot_reaches_its_angle() -> None:
+    """The motor turns the arm to 60° and holds it; the base turns against it."""
+    w = load_world(text=arm('kp="40" kd="20" target_angle_deg="60"'))
+    elbow = w.pivots["elbow"]
+    w.run(6.0)
+    assert elbow.angle == pytest.approx(math.radians(60), abs=0.01)
+    assert w.blocks["base"].pose.yaw < -0.05
+    elbow.target = math.radians(-20)
+    w.run(6.0)
+    assert elbow.angle == pytest.approx(math.radians(-20), abs=0.01)
+
+
+def test_torques_of_a_pivot_are_equal_and_opposite_and_limited() -> None:
+    """Angular momentum stays zero; the torque keeps its limit."""
+    w = load_world(text=arm('kp="400" kd="5" target_angle_deg="90" max_torque="3"'))
+    for _ in range(400):
+        w.step()
+        assert abs(w.pivots["elbow"].torque) <= 3.0
+        spin = sum(
+            float(
+                b["inertia"] * b["wz"]
+                + b["mass"] * ((b["x"] - 0.0) * b["cvy"] - (b["y"] - 0.0) * b["cvx"])
+            )
+            for b in w.bodies
+        )
+        assert abs(spin) < 0.05
+
+
+TRAIN = world(
+    cart("tractor", controller=PID, ground=friction(mu=0.9)),
+    cart("first", "-2.2 0 0", ground=friction(mu=0.9)),
+    cart("second", "-4.4 0 0", ground=friction(mu=0.9)),
+    '<joint type="revolute" body_a="tractor" body_b="first" anchor_a="-1 0" anchor_b="1.2 0"/>',
+    '<joint type="revolute" body_a="first" body_b="second" anchor_a="-1 0" anchor_b="1.2 0"/>',
+)
+
+
+def test_two_trailers_track_off_by_the_formula() -> None:
+    """Steady turn: R1² = R0² + 1.0² - 1.2² and again for the second trailer."""
+    w = load_world(text=TRAIN)
+    w.vehicles["tractor"].set_twist(0.8, 0.0, 0.2)
+    w.run(60.0)
+    radii = [
+        w.vehicles[name].twist.vx / w.vehicles[name].twist.wz
+        for name in ("tractor", "first", "second")
+    ]
+    for ahead, behind in pairwise(radii):
+        assert behind == pytest.approx(math.sqrt(ahead**2 + 1.0**2 - 1.2**2), rel=0.01)
+
+
+def test_reversing_jack_knifes() -> None:
+    """Backward a small angle grows; forward it shrinks."""
+    angles = []
+    for speed in (0.5, -0.5):
+        w = load_world(text=TRAIN.replace("<init_pose>-2.2 0 0", "<init_pose>-2.19 0.05 2"))
+        w.vehicles["tractor"].set_twist(speed)
+        w.run(9.0)
+        yaws = [w.vehicles[name].pose.yaw for name in ("tractor", "first")]
+        angles.append(abs(math.remainder(yaws[0] - yaws[1], 2 * math.pi)))
+    assert angles[0] < math.radians(1)
+    assert angles[1] > math.radians(30)

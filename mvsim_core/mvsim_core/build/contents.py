@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.build.islands import enter, form
+from mvsim_core.build.joints import drives_of
 from mvsim_core.build.terrain import Ground
 from mvsim_core.contacts import Contact, contacts_of
 from mvsim_core.controllers import controller_class
@@ -24,7 +25,7 @@ from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.actor import ActorSpec
-from mvsim_core.specs.block import BlockSpec
+from mvsim_core.specs.block import BlockSpec, JointSpec
 from mvsim_core.state import IntArray, Rows, State, allocate
 from mvsim_core.terrain.following import Terrain
 from mvsim_core.terrain.regions import Regions
@@ -42,6 +43,8 @@ class Systems:
     controllers: list[Any]
     friction: list[Any]
     animations: list[Any]
+    drives: Rows
+    drive_names: list[str]
     terrain: list[Any]
     regions: Regions | None
     schedule: Schedule
@@ -75,6 +78,7 @@ class Contents:
     grids: list[GridMap] = field(default_factory=list)
     standalone: list[Any] = field(default_factory=list)
     animations: list[Any] = field(default_factory=list)
+    joints: tuple[JointSpec, ...] = ()
     welds: list[tuple[str, str]] = field(default_factory=list)
     state: State | None = None
 
@@ -138,6 +142,7 @@ class Contents:
         self.state = state
         self._scene(ordered, state.bodies)
         self.scene3d.bind(state.wheels)
+        drives, names = drives_of(self.joints, self.entities)
         sensors = list(self.sensors())
         for entity in self.entities:
             wheels = state.wheels[entity.wheel0 : entity.wheel0 + len(entity.wheels)]
@@ -158,6 +163,8 @@ class Contents:
             controllers=self._controllers(),
             friction=self._friction(),
             animations=self.animations,
+            drives=drives,
+            drive_names=names,
             terrain=terrain,
             regions=self.regions if len(self.regions) else None,
             schedule=Schedule(sensors, self.dt),

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from mvsim_core.build.islands import moved
+from mvsim_core.dynamics.drives import DRIVE
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, suggestion
 from mvsim_core.solver.base import JointSettings
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import JointSpec
+from mvsim_core.state import Rows
 
 
 def add_joints(
@@ -33,6 +35,24 @@ def add_joints(
         if _root(a) is _root(b):
             continue  # within one rigid island
         solver.add_joint(_root(a).key, _root(b).key, _settings(spec, a, b))
+
+
+def drives_of(specs: Sequence[JointSpec], entities: Sequence[Entity]) -> tuple[Rows, list[str]]:
+    """Return one row of DRIVE for each driven pivot whose bodies are there, and their names.
+
+    Angles count from the poses that the bodies have in the file.
+    """
+    known = {e.name: e for e in entities}
+    rows, names = [], []
+    for i, spec in enumerate(specs):
+        if spec.kp <= 0.0 or spec.body_a not in known or spec.body_b not in known:
+            continue
+        a, b = _root(known[spec.body_a]), _root(known[spec.body_b])
+        zero = b.spec.init_pose.yaw - a.spec.init_pose.yaw
+        limit = spec.max_torque or math.inf
+        rows.append((a.row, b.row, zero, spec.target_angle, spec.kp, spec.kd, limit, 0.0))
+        names.append(spec.name or f"joint_{i + 1}")
+    return np.array(rows, DRIVE), names
 
 
 def _body(spec: JointSpec, name: str, entities: Sequence[Entity]) -> Entity:

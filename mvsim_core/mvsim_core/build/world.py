@@ -148,6 +148,7 @@ class Builder:
                 contents.animations.append(animation)
             contents.add(entity)
         welds = [j for j in self.spec.joints if j.type == "weld"]
+        contents.joints = self.spec.joints
         contents.set_welds([(j.body_a, j.body_b) for j in welds])
         add_joints(self.spec.joints, contents.entities, contents.solver)
         for fixture in fixtures:

@@ -126,6 +126,7 @@ class JointSpec(Spec):
     """A joint of two bodies at anchors in their own frames [m]."""
 
     type: str = param("", attribute=True, required=True, check=one_of(*JOINTS))
+    name: str = param("", attribute=True, help="under which a driven pivot is found")
     body_a: str = param("", attribute=True, required=True, check=NOT_EMPTY)
     body_b: str = param("", attribute=True, required=True, check=NOT_EMPTY)
     anchor_a: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
@@ -141,6 +142,20 @@ class JointSpec(Spec):
     stiffness: float = param(0.0, unit="N/m", check=NOT_NEGATIVE, attribute=True)
     damping: float = param(0.0, unit="N s/m", check=NOT_NEGATIVE, attribute=True)
     enable_limit: bool = param(False, attribute=True)
+    kp: float = param(
+        0.0,
+        unit="N m/rad",
+        check=NOT_NEGATIVE,
+        attribute=True,
+        help="of a motor in a revolute joint; 0: no motor",
+    )
+    kd: float = param(0.0, unit="N m s/rad", check=NOT_NEGATIVE, attribute=True)
+    target_angle: float = param(
+        0.0, xml="target_angle_deg", conv=DEGREES, unit="rad", attribute=True
+    )
+    max_torque: float = param(
+        0.0, unit="N m", check=NOT_NEGATIVE, attribute=True, help="of the motor; 0: no limit"
+    )
     lower_angle: float = param(
         0.0, xml="lower_angle_deg", conv=DEGREES, unit="rad", attribute=True
     )
