@@ -39,10 +39,11 @@ void main() {
     float lit = max(facing, 0.0);
     if (shadows != 0 && lit > 0.0 && all(lessThan(abs(in_sun), vec3(1.0)))) {
         vec3 p = in_sun * 0.5 + 0.5;
-        lit *= texture(shadow, vec3(p.xy, p.z - 0.0005 - 0.001 * (1.0 - facing)));
+        float steep = min(sqrt(1.0 - facing * facing) / facing, 12.0);
+        lit *= texture(shadow, vec3(p.xy, p.z - 0.0004 * (1.0 + steep)));
     }
     // What the sun does not reach is told apart by how far it looks up.
-    float sky = ambient * (0.75 + 0.25 * normal.z);
+    float sky = ambient * (0.85 + 0.15 * normal.z + 0.15 * dot(normal.xy, sun.xy + sun.yx));
     vec4 base = tint * texture(image, uv);
     pixel = vec4(min(base.rgb * (sky + (1.0 - 0.5 * ambient) * lit * sun_color), 1.0), 1.0);
 }
