@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from mvsim_ros2.shutdown import Stopped, StopSignals
 
@@ -14,17 +15,29 @@ if TYPE_CHECKING:
     from mvsim_ros2.node import MvsimNode
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> NoReturn:
+    """Run the node and end the process.
+
+    When `run` returns, threads are joined and shared memory is given back. Tearing the interpreter
+    down, with LLVM in it, would take longer than all of that and do nothing more.
+    """
+    code = run(sys.argv)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def run(arguments: list[str]) -> int:
     """Run the node until SIGINT or SIGTERM and return its exit code.
 
     Args:
-        arguments: Command line, the program's name first; None: that of the process.
+        arguments: Command line, the program's name first.
     """
     signals = StopSignals()  # before the slow imports
     try:
         with ExitStack() as cleanup:
             with signals.interrupting():
-                node = _start(sys.argv if arguments is None else arguments, cleanup)
+                node = _start(arguments, cleanup)
             node.run(signals)
     except Stopped:
         return 0
@@ -69,4 +82,4 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
