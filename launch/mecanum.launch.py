@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A platform on mecanum wheels between pillars."""
+
+from pathlib import Path
+
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from launch import LaunchDescription
+
+SHARE = Path(__file__).absolute().parents[1]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return sim.launch.py with this world; its other arguments can be given as well."""
+    sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
+    arguments = {
+        "world_file": str(SHARE / "worlds" / "mecanum.world.xml"),
+        "rviz_config_file": str(SHARE / "rviz" / "sim.rviz"),
+    }
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A car with two trailers on a yard; their frames are prefixed so that one RViz shows all."""
+
+from pathlib import Path
+
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from launch import LaunchDescription
+
+SHARE = Path(__file__).absolute().parents[1]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return sim.launch.py with this world; its other arguments can be given as well."""
+    sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
+    arguments = {
+        "world_file": str(SHARE / "worlds" / "trailers.world.xml"),
+        "rviz_config_file": str(SHARE / "rviz" / "two_robots.rviz"),
+        "frame_prefix": "<name>/",
+    }
+    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])
