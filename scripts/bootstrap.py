@@ -7,6 +7,7 @@ repository in editable form. It runs with the system's Python and its standard l
 fingerprint of all inputs makes further runs a matter of milliseconds, without a network.
 """
 
+import ctypes.util
 import fcntl
 import hashlib
 import importlib.util
@@ -29,6 +30,7 @@ REQUIREMENTS = {
     "dev": ["requirements/run.txt", "requirements/dev.txt"],
 }
 PACKAGES = ["mvsim_core", "mvsim_ros2"]
+CAMERA_PACKAGES = ["libegl1", "libgl1", "libgl1-mesa-dri"]
 INTERFACES = ["pypi/src", "pypi/rosidl_wheel", "mvsim_msgs"]
 TAG = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
 """What compiled modules depend on, such as `cpython-311-linux-x86_64`."""
@@ -62,6 +64,8 @@ def main(kind: str) -> None:
             return
         check_platform()
         install_system_packages(missing_packages())
+        if kind == "dev":
+            install_camera_packages()
         make_environment()
         say("Python packages")
         pip("install", "-r", BUILD)
@@ -158,6 +162,16 @@ def install_system_packages(names: list[str]) -> None:
     for command in ([*apt, "update"], install):
         if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode:
             raise SetupError(f"could not install system packages; try: {' '.join(install)}")
+
+
+def install_camera_packages() -> None:
+    """Installs software OpenGL where that needs no password: without it camera tests skip."""
+    if ctypes.util.find_library("EGL") and ctypes.util.find_library("GL"):
+        return
+    if root_prefix() is None or not shutil.which("apt-get"):
+        say(f"note: tests of cameras will be skipped, for want of {' '.join(CAMERA_PACKAGES)}")
+        return
+    install_system_packages(CAMERA_PACKAGES)
 
 
 def root_prefix() -> "list[str] | None":
