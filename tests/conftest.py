@@ -20,6 +20,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Worlds of other people name models on the internet: no test depends on it, nor waits for it.
+os.environ.setdefault("MVSIM_OFFLINE", "1")
+
 DOMAINS = range(10, 100)
 """Domain ids to choose from: not the user's likely ones, and below the ephemeral UDP ports."""
 

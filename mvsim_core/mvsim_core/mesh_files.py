@@ -12,13 +12,14 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.errors import MvsimError
+from mvsim_core.remote_files import RemoteError, local_copy
 from mvsim_core.state import FloatArray, IntArray
 
 #: Formats that can be read.
@@ -50,20 +51,32 @@ class Mesh:
     lines: IntArray
 
 
-def read_mesh(path: str | Path) -> Mesh:
-    """Return the model in a file; files that did not change are read once.
+def local_model(path: str | Path) -> Path:
+    """Return the file of a model, which is fetched if `path` is an http address.
 
     Raises:
-        MeshError: It is remote, missing, of an unknown format, damaged or empty.
+        MeshError: It is of an unknown format, does not exist, or cannot be fetched.
     """
-    if "://" in str(path):
-        raise MeshError(f"{path}: remote models are not fetched")
-    path = Path(path)
-    if not path.is_file():
-        raise MeshError(f"{path}: the model file does not exist")
-    if path.suffix.lower() not in FORMATS:
+    suffix = PurePosixPath(str(path).partition("?")[0]).suffix
+    if suffix.lower() not in FORMATS:
         known = ", ".join(FORMATS)
-        raise MeshError(f"{path}: models of type {path.suffix!r} cannot be read, only {known}")
+        raise MeshError(f"{path}: models of type {suffix!r} cannot be read, only {known}")
+    try:
+        file = local_copy(str(path))
+    except RemoteError as error:
+        raise MeshError(str(error)) from None
+    if not file.is_file():
+        raise MeshError(f"{path}: the model file does not exist")
+    return file
+
+
+def read_mesh(path: str | Path) -> Mesh:
+    """Return the model in a file or at an http address; files that did not change are read once.
+
+    Raises:
+        MeshError: It is missing, of an unknown format, damaged or empty, or cannot be fetched.
+    """
+    path = local_model(path)
     stat = path.stat()
     return _read(path, (stat.st_mtime_ns, stat.st_size))
 

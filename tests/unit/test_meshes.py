@@ -260,7 +260,7 @@ def test_a_model_is_read_again_when_its_file_changes(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("http://host/m.dae", None, "remote models are not fetched"),
+        ("http://host/m.dae", None, "not in the cache, and MVSIM_OFFLINE is set"),
         ("gone.dae", None, "does not exist"),
         ("m.blend", b"x", r"models of type '.blend' cannot be read, only .dae, .glb"),
         ("m.dae", b"", "the model is damaged"),

@@ -192,7 +192,7 @@ class SceneMaker:
 
     def _look(self, color: Any, texture: str, where: Any) -> Material:
         look, fault = texture_of(tuple(color), texture)
-        if fault:
+        if fault and self._outlines.is_news(fault):
             self._warn(where, "texture", fault)
         return look
 

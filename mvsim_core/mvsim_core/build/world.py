@@ -33,6 +33,7 @@ from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose
+from mvsim_core.remote_files import remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.solver.box2d import Box2dSolver
@@ -69,6 +70,7 @@ class Builder:
 
     def __post_init__(self) -> None:
         """Read the maps."""
+        remote_files().begin()
         self._outlines = Outlines(self.warn)
         self._scenes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.mesh_files import _UP_AXIS, MeshError, read_mesh
+from mvsim_core.mesh_files import _UP_AXIS, MeshError, local_model, read_mesh
+from mvsim_core.remote_files import RemoteError, local_copy
 from mvsim_core.sensors.scene3d.model import GREY, Material, Model, Rgba, join
 from mvsim_core.state import FloatArray
 
@@ -28,10 +29,11 @@ def read_looks(path: str, color: Rgba) -> Model:
         MeshError: It cannot be read.
     """
     mesh = read_mesh(path)  # says what is wrong with a file, in one way everywhere
+    file = local_model(path)
     if tuple(color[:3]) != _WHITE:
         return Model(mesh.vertices, mesh.triangles, (Material(_opaque(color)),))
     try:
-        model = _read(Path(path), Path(path).stat().st_mtime_ns)
+        model = _read(file, file.stat().st_mtime_ns)
     except Exception:  # the libraries raise whatever odd materials make them stumble on
         model = None
     return model or Model(mesh.vertices, mesh.triangles, (GREY,))
@@ -41,12 +43,13 @@ def texture_of(color: Rgba, texture: str) -> tuple[Material, str]:
     """Return a material and what is wrong with its texture, or ""."""
     if not texture:
         return Material(color), ""
-    if "://" in texture.removeprefix("file://"):
-        return Material(color), f"{texture}: remote textures are not fetched"
-    path = texture.removeprefix("file://")
+    try:
+        path = str(local_copy(texture))
+    except RemoteError as error:
+        return Material(color), str(error)
     mean = _mean_color(path)
     if mean is None:
-        return Material(color), f"{path}: the texture cannot be read as an image"
+        return Material(color), f"{texture}: the texture cannot be read as an image"
     return Material(color, path, mean), ""
 
 
