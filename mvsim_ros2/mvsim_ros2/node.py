@@ -55,7 +55,6 @@ class MvsimNode(Node):
         super().__init__("mvsim")
         self.settings: Settings = declare(self)
         self._mailbox = Mailbox()
-        self._runner: Runner | None = None
         self._expired: set[str] = set()
         self._closers: list[Callable[[], None]] = []
         self._wall = Clock(clock_type=ClockType.STEADY_TIME)
@@ -66,13 +65,17 @@ class MvsimNode(Node):
 
     # ----------------------------------------------------------------- a world
     def attach(self, world: World) -> None:
-        """Create all that a world needs in ROS, and start the callbacks."""
+        """Create all that a world needs in ROS, start the callbacks, and make the first step."""
         self._world = world
-        self._apply(self.settings, world)
         for problem in world.warnings:
             self.get_logger().warning(str(problem))
         forward(self.get_logger())
         self._outputs = WorldOutputs(self, world, self.settings)
+        factor = self.settings.realtime_factor
+        self._runner = Runner(
+            world, self._mailbox, self._outputs.publish, self._report, factor=factor
+        )
+        self._apply(self.settings, world)
         self._own_the_clock()
         self._subscribe(world)
         self.add_on_set_parameters_callback(self._check_parameters)
@@ -82,6 +85,7 @@ class MvsimNode(Node):
             f"{self.settings.world_file}: {', '.join(world.vehicles) or 'no vehicles'};"
             f" step {world.dt * 1e3:g} ms, real-time factor {self._factor_text()}"
         )
+        self._runner.step()  # may compile kernels: part of the start, which signals interrupt
 
     def _subscribe(self, world: World) -> None:
         choice = self.settings.enable_stamped_cmd_vel
@@ -112,17 +116,7 @@ class MvsimNode(Node):
         Raises:
             StepError: The state has become invalid.
         """
-        self._runner = Runner(
-            self._world,
-            self._mailbox,
-            self._after_step,
-            self._report,
-            factor=self.settings.realtime_factor,
-        )
         self._runner.run(stopped)
-
-    def _after_step(self) -> None:
-        self._outputs.publish()
 
     def close(self) -> None:
         """End the callbacks and destroy the node."""
@@ -180,8 +174,6 @@ class MvsimNode(Node):
 
     def _apply(self, settings: Settings, world: World) -> None:
         world.command_timeout = settings.command_timeout or None
-        if self._runner is None:
-            return
         self._outputs.set_rates(settings)
         if settings.realtime_factor != self._runner.pacer.factor:
             self._runner.pacer.restart(world.ticks, settings.realtime_factor)

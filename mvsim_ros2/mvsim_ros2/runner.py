@@ -62,14 +62,22 @@ class Runner:
                 time.sleep(min(wait, NAP))
                 if wait > NAP:
                     continue
-            begin = time.perf_counter()
-            for action in self._mailbox.take():
-                action(world)
-            world.step()
-            self._after_step()
-            self._busy += time.perf_counter() - begin
+            self.step()
             if self._meter.age >= REPORT_PERIOD:
                 self._report(self._pace())
+
+    def step(self) -> None:
+        """Do what is in the mailbox, and one step.
+
+        Raises:
+            StepError: The state has become invalid.
+        """
+        begin = time.perf_counter()
+        for action in self._mailbox.take():
+            action(self._world)
+        self._world.step()
+        self._after_step()
+        self._busy += time.perf_counter() - begin
 
     def _pace(self) -> Pace:
         world, pacer = self._world, self.pacer
