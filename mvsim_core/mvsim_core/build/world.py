@@ -25,6 +25,7 @@ from mvsim_core.build.joints import add_joints
 from mvsim_core.build.outline import Outlines
 from mvsim_core.build.scene3d import SceneMaker, lights_of
 from mvsim_core.build.sensors import SensorMaker
+from mvsim_core.build.step_length import step_warning
 from mvsim_core.build.terrain import Ground
 from mvsim_core.build.vehicles import build_vehicle
 from mvsim_core.dynamics.wheels import doubts
@@ -103,6 +104,9 @@ class Builder:
             if pose is not None:
                 vehicle = replace(vehicle, init_pose=Pose(x=pose[0], y=pose[1], yaw=pose[2]))
             entity = self._vehicle(vehicle, ground)
+            doubt = step_warning(entity, spec.gravity, dt)
+            if doubt:
+                self.warn(vehicle.dynamics.where, "dynamics", doubt)
             entity.sensors = sensors.of_vehicle(vehicle, scene)
             return entity
 
@@ -232,7 +236,7 @@ class Builder:
         shortest = min(periods, default=AUTO_STEP)
         if self.spec.timestep <= 0.0:
             return min(AUTO_STEP, shortest)
-        if self.spec.timestep > shortest:
+        if periods and self.spec.timestep > shortest:
             self.warn(
                 self.spec.where,
                 "simul_timestep",

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The longest good time step: the bound that is computed is the bound that is met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mvsim_core import World, load_world
+from mvsim_core.build.step_length import step_limits
+from tests.physics.worlds import car, cart, friction, twist_pid, world
+
+MASS, RADIUS, SPIN, TRACK = 23.0, 0.2, 0.5 * 4 * 0.2**2, 1.0
+GRIPPING = friction(mu=1e4)
+
+
+def limits(w: World) -> dict[str, float]:
+    """Return the longest steps of the robot by their cause [s]."""
+    entity = w._contents.vehicles()[0]
+    return {limit.cause: limit.longest for limit in step_limits(entity, 9.81)}
+
+
+def shaking(w: World, wz: float, seconds: float = 4.0) -> float:
+    """Return how much the speed still varies at the end of a run [m/s or rad/s]."""
+    robot = w.vehicles["r1"]
+    robot.set_twist(0.0 if wz else 0.2, 0.0, wz)
+    speeds = []
+    for _ in range(int(seconds / w.dt)):
+        w.step()
+        speeds.append(robot.twist.wz if wz else robot.twist.vx)
+    return float(np.ptp(speeds[-20:]))
+
+
+@pytest.mark.parametrize("wz", [0.0, 0.2])
+def test_speed_controller_of_a_gripping_vehicle(wz: float) -> None:
+    """5 % below the bound it settles, 5 % above it shakes ever more."""
+    kp = 100.0
+    text = cart(controller=twist_pid(kp, 0, 1e6), ground=GRIPPING)
+    bounds = limits(load_world(text=world(text)))
+    wheels = 2 * SPIN / RADIUS**2
+    assert bounds["KP along the way"] == pytest.approx((MASS + wheels) / (2 * kp / RADIUS))
+    bound = bounds["KP in turns" if wz else "KP along the way"]
+    assert shaking(load_world(text=world(text, dt=0.95 * bound)), wz) < 0.05
+    assert shaking(load_world(text=world(text, dt=1.05 * bound)), wz) > 1.0
+
+
+def test_speed_controller_of_a_slipping_wheel() -> None:
+    """On ice the wheel settles within the bound 2 I / (KP R) and not beyond it."""
+    kp = 100.0
+    text = cart(controller=twist_pid(kp, 0, 1e6), ground=friction(mu=1e-4))
+    bound = limits(load_world(text=world(text)))["KP on l_wheel where it slips"]
+    assert bound == pytest.approx(2 * SPIN / (kp * RADIUS))
+    ends = []
+    for factor in (0.9, 1.1):
+        w = load_world(text=world(text, dt=factor * bound))
+        w.vehicles["r1"].set_twist(0.2)
+        w.run(200 * bound)
+        ends.append(abs(w.vehicles["r1"].wheels[0].omega * RADIUS - 0.2))
+    assert ends[0] < 0.05
+    assert ends[1] > 10.0
+
+
+def test_a_motor_weaker_than_the_grip_cannot_slip() -> None:
+    """Then the bound of the free wheel does not matter."""
+    most = 0.7 * 0.5 * MASS * 9.81 * RADIUS
+    for torque, slips in ((0.99 * most, False), (1.01 * most, True)):
+        w = load_world(text=world(cart(controller=twist_pid(8, 0, torque))))
+        assert ("KP on l_wheel where it slips" in limits(w)) == slips
+
+
+def test_bearing_damping() -> None:
+    """A wheel in the air is stable up to dt = 2 I / C_damping."""
+    text = cart(ground=friction(mu=0.0, c=4.0))
+    bound = limits(load_world(text=world(text)))["C_damping on l_wheel"]
+    assert bound == pytest.approx(2 * SPIN / 4.0)
+    speeds = []
+    for factor in (0.98, 1.02):
+        w = load_world(text=world(text, dt=factor * bound))
+        w.vehicles["r1"].wheels[0].omega = 1.0
+        w.run(100 * bound)
+        speeds.append(abs(w.vehicles["r1"].wheels[0].omega))
+    assert speeds[0] < 0.1
+    assert speeds[1] > 10.0
+
+
+@pytest.mark.parametrize(("inertia", "sound"), [(0.45, True), (0.47, False)])
+def test_wheels_of_more_inertia_than_the_vehicle(inertia: float, sound: bool) -> None:
+    """Σ I/R² = m is the end: I = 0.46 for two wheels of 0.2 m under 23 kg."""
+    text = cart(controller=twist_pid(1, 0, 1e6), ground=GRIPPING)
+    text = text.replace('diameter="0.4"', f'diameter="0.4" inertia="{inertia}"')
+    w = load_world(text=world(text))
+    assert (0.0 not in limits(w).values()) == sound
+    warned = [str(problem) for problem in w.warnings]
+    assert (shaking(w, 0.0) < 0.05) == sound
+    if not sound:
+        assert "wheels worth 23.5 kg on a vehicle of 23 kg" in warned[0]
+        assert "'r1' shake at any time step" in warned[0]
+
+
+def test_warning_names_vehicle_place_and_longest_good_step() -> None:
+    text = world(cart(controller=twist_pid(100, 0, 1e6)), dt=0.02)
+    (warning,) = load_world(text=text).warnings
+    assert str(warning) == (
+        "line 5: <dynamics>: the time step of 0.02 s is too long for the wheels of 'r1':"
+        " KP on l_wheel where it slips answers at 250 1/s; the longest good step is 0.008 s"
+    )
+    assert not load_world(text=text.replace("0.02<", "0.008<")).warnings
+
+
+def test_cars_have_bounds_too() -> None:
+    pid = '<controller class="twist_front_steer_pid"><KP>300</KP></controller>'
+    found = limits(load_world(text=world(car(controller=pid))))
+    wheels = 4 * 0.5 * 6
+    assert found["KP along the way"] == pytest.approx((824 + wheels) / (2 * 300 / 0.31))
+    assert "KP in turns" not in found
+
+
+def test_kinematic_vehicles_have_none() -> None:
+    ideal = '<controller class="twist_ideal"/>'
+    assert limits(load_world(text=world(cart(controller=ideal)))) == {}
