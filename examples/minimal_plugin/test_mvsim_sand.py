@@ -29,7 +29,7 @@ def test_a_buggy_coasts_to_a_stop() -> None:
     """The drag on all wheels is bow_wave times the weight: v² / (2 bow_wave g)."""
     text = WORLD.format(friction="sand", more="<bow_wave>0.1</bow_wave>")
     world = load_world(text=text.replace('class="twist_pid"', 'class="raw"'))
-    assert world.warnings == ()
+    assert not [problem for problem in world.warnings if "unknown" in problem.message]
     world.run(5.0)
     buggy = world.vehicles["buggy"]
     assert abs(buggy.twist.vx) < 1e-3

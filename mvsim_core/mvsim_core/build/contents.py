@@ -231,12 +231,16 @@ class Contents:
         self.scene.freeze(bodies)
 
     def _controllers(self) -> list[Any]:
-        groups: dict[Any, list[int]] = {}
+        groups: dict[Any, tuple[list[Any], list[int]]] = {}
         for entity in self.vehicles():
             dynamics = entity.spec.dynamics
             cls = controller_class(dynamics.kind, dynamics.controller.kind)
-            groups.setdefault(cls, []).append(entity.vehicle_row)
-        return [cls(np.array(rows, dtype=np.int64)) for cls, rows in groups.items()]
+            specs, rows = groups.setdefault(cls, ([], []))
+            specs.append(dynamics.controller)
+            rows.append(entity.vehicle_row)
+        return [
+            cls(specs, np.array(rows, dtype=np.int64)) for cls, (specs, rows) in groups.items()
+        ]
 
     def _friction(self) -> list[Any]:
         groups: dict[str, tuple[list[Any], list[int]]] = {}

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -20,8 +20,8 @@ class Controller(Protocol):
     #: True when the body is driven kinematically and wheel forces do not act on it.
     ideal: ClassVar[bool]
 
-    def __init__(self, ids: IntArray) -> None:
-        """Serve the rows `ids` of VEHICLE."""
+    def __init__(self, specs: list[Any], ids: IntArray) -> None:
+        """Serve the rows `ids` of VEHICLE; `specs[k]` holds the parameters of `ids[k]`."""
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.torque, WHEEL.yaw and VEHICLE.steer of its vehicles."""
@@ -41,11 +41,14 @@ def controller_class(dynamics: str, controller: str) -> type[Controller]:
 
 
 class IdController:
-    """The common part of the built-in controllers: they only hold the rows they serve."""
+    """The common part of the built-in controllers: they only hold the rows they serve.
+
+    Their parameters are in PID, where `build` puts them.
+    """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist"})
     ideal: ClassVar[bool] = False
 
-    def __init__(self, ids: IntArray) -> None:
+    def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of VEHICLE."""
         self.ids = np.ascontiguousarray(ids, dtype=np.int64)

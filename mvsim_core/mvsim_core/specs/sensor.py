@@ -328,6 +328,7 @@ SENSORS: Variants = Variants(
         "wheel_encoders": EncodersSpec(),
     },
     base=SensorSpec,
+    group="mvsim.sensors",
 )
 
 # A sensor without a name is called prefix + (number of sensors before it + 1).
