@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     )
     from mvsim_core.friction import FRICTION
     from mvsim_core.geometry import Pose, Twist
+    from mvsim_core.handles import Block
     from mvsim_core.sensors import SENSORS
-    from mvsim_core.vehicle import Block, Vehicle, WheelView
+    from mvsim_core.vehicle import Vehicle, WheelView
     from mvsim_core.world import World
     from mvsim_core.xmlfile import dump_world, read_world
 
@@ -50,7 +51,7 @@ _HOMES = {
     "dump_world": "xmlfile",
     "World": "world",
     "Vehicle": "vehicle",
-    "Block": "vehicle",
+    "Block": "handles",
     "WheelView": "vehicle",
     "Contact": "contacts",
     "Pose": "geometry",

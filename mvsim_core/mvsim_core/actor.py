@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from mvsim_core.vehicle import Handle
+from mvsim_core.handles import Handle
 from mvsim_core.walking import RUNNING_PART, WALKING
 
 

@@ -88,7 +88,8 @@ WHEEL = np.dtype(
         ("inertia", "f8"),  # kg m², about the axle
         ("load", "f8"),  # N, weight of the chassis on the wheel (its own weight not included)
         ("rollers", "i8"),  # 1: it rolls freely across its grip direction
-        ("grip", "f8"),  # rad, direction of its force relative to its heading
+        ("grip_c", "f8"),  # 1, cosine and sine of the angle from its heading to its grip
+        ("grip_s", "f8"),
         ("tan_grip", "f8"),  # 1, its tangent
         ("odo_vx", "f8"),  # what its speed along the grip adds to the odometry's vx,
         ("odo_vy", "f8"),  # vy [m/s per m/s]

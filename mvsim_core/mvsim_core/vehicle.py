@@ -1,24 +1,24 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Handles for people: a name and rows of the world's arrays, no state of their own.
+"""Vehicles for people: commands go in; pose, odometry, wheels and sensors can be read.
 
 Frames: world = ENU-like world frame of the file; vehicle = reference point, x forward, y left.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mvsim_core.controllers import controller_class
 from mvsim_core.entities import Entity
-from mvsim_core.errors import CommandError, UnknownName
+from mvsim_core.errors import CommandError
 from mvsim_core.geometry import Pose, Twist
-from mvsim_core.state import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray, Rows
+from mvsim_core.handles import Handle, need_finite
+from mvsim_core.state import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
 
 if TYPE_CHECKING:
     from mvsim_core.world import World
@@ -29,96 +29,6 @@ class Odometry(NamedTuple):
 
     pose: Pose
     twist: Twist
-
-
-class Handle:
-    """A body of a world, by name."""
-
-    def __init__(self, world: World, entity: Entity) -> None:
-        """Refer to one entity of a world."""
-        self._world = world
-        self._entity = entity
-
-    @property
-    def name(self) -> str:
-        """Its name in the world."""
-        return self._entity.name
-
-    @property
-    def spec(self) -> Any:
-        """What the world file says of it."""
-        return self._entity.spec
-
-    @property
-    def _body(self) -> Any:
-        return self._world.state_arrays.bodies[self._entity.row]
-
-    @property
-    def pose(self) -> Pose:
-        """Pose of the reference point, world frame [m, rad]; yaw is not wrapped."""
-        b = self._body
-        return Pose(*(float(b[k]) for k in ("x", "y", "z", "roll", "pitch", "yaw")))
-
-    @property
-    def twist(self) -> Twist:
-        """Velocity of the reference point in its own frame, along the ground [m/s, rad/s]."""
-        b = self._body
-        c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        vx, vy = float(b["vx"]), float(b["vy"])
-        along, across = (c * vx + s * vy) / b["cos_x"], (-s * vx + c * vy) / b["cos_y"]
-        return Twist(float(along), float(across), float(b["wz"]))
-
-    @property
-    def acceleration(self) -> tuple[float, float, float]:
-        """(ax, ay) of the reference point [m/s²], its own frame, and of yaw [rad/s²]."""
-        b = self._body
-        c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        ax, ay = float(b["ax"]), float(b["ay"])
-        return (c * ax + s * ay, -s * ax + c * ay, float(b["az"]))
-
-    @property
-    def mass(self) -> float:
-        """Mass of the whole body, wheels included [kg]."""
-        return float(self._body["mass"])
-
-    @property
-    def in_collision(self) -> bool:
-        """Whether it touches something now."""
-        return bool(self._body["touching"])
-
-    @property
-    def polygons(self) -> list[FloatArray]:
-        """Its collision polygons, each (n, 2), in its own frame [m]."""
-        return [solid.points for solid in self._entity.solids]
-
-    @property
-    def z_range(self) -> tuple[float, float]:
-        """Lowest and highest point above its reference point [m]."""
-        return self._entity.z_range
-
-    def teleport(self, x: float, y: float, yaw: float, z: float | None = None) -> None:
-        """Put it at a pose of the world [m, m, rad], standing still on the ground.
-
-        Args:
-            x: Position [m].
-            y: Position [m].
-            yaw: Heading [rad].
-            z: About where the ground is [m], if there are several floors; None: as now.
-
-        Raises:
-            CommandError: A value is not finite.
-        """
-        _need_finite("teleport", x=x, y=y, yaw=yaw, z=0.0 if z is None else z)
-        self._world.teleport(self._entity, x, y, yaw, z)
-
-    def __repr__(self) -> str:
-        """Return name and pose."""
-        p = self.pose
-        return f"<{type(self).__name__} {self.name!r} x={p.x:.3f} y={p.y:.3f} yaw={p.yaw:.3f}>"
-
-
-class Block(Handle):
-    """An obstacle."""
 
 
 class WheelView:
@@ -142,7 +52,7 @@ class WheelView:
 
     @omega.setter
     def omega(self, value: float) -> None:
-        _need_finite("omega", omega=value)
+        need_finite("omega", omega=value)
         self._row()["omega"] = value
 
     @property
@@ -202,7 +112,7 @@ class Vehicle(Handle):
     @property
     def accepts(self) -> frozenset[str]:
         """Kinds of command that its controller follows: "twist", "ackermann", "torque"."""
-        accepted = self._controller.accepts
+        accepted: frozenset[str] = self._controller.accepts
         return accepted if self.steerable else accepted - {"ackermann"}
 
     @property
@@ -275,7 +185,7 @@ class Vehicle(Handle):
             CommandError: Its controller takes no twist, or a value is not finite.
         """
         self._need("twist")
-        _need_finite("twist", vx=vx, vy=vy, wz=wz)
+        need_finite("twist", vx=vx, vy=vy, wz=wz)
         if vy != 0.0 and not self.holonomic and not self._warned_vy:
             self._warned_vy = True
             warnings.warn(f"{self.name} cannot move sideways: vy is ignored", stacklevel=2)
@@ -290,7 +200,7 @@ class Vehicle(Handle):
             CommandError: It does not steer, or a value is not finite.
         """
         self._need("ackermann")
-        _need_finite("Ackermann command", speed=speed, steering=steering)
+        need_finite("Ackermann command", speed=speed, steering=steering)
         row = self._row
         limit = float(row["max_steer"])
         row["cmd_speed"], row["cmd_steer"] = speed, min(max(steering, -limit), limit)
@@ -309,14 +219,14 @@ class Vehicle(Handle):
         """
         self._need("torque")
         if steering is not None:
-            _need_finite("steering", steering=steering)
+            need_finite("steering", steering=steering)
             self._row["cmd_steer"] = steering
         n = len(self._entity.wheels)
         values = np.asarray(torques, dtype=float)
         if self.kind == "ackermann_drivetrain":
             if values.shape != (1,):
                 raise CommandError(f"{self.name}: expected one engine torque [N m], got {torques}")
-            _need_finite("engine torque", torque=float(values[0]))
+            need_finite("engine torque", torque=float(values[0]))
             self._row["cmd_engine"] = values[0]
             self._commanded(TORQUE)
             return
@@ -325,7 +235,7 @@ class Vehicle(Handle):
             values[n - n % 2 :] = 0.0
         if values.shape != (n,):
             raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {len(values)}")
-        _need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
+        need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
         start = self._entity.wheel0
         self._world.state_arrays.wheels["cmd_torque"][start : start + n] = values
         self._commanded(TORQUE)
@@ -351,68 +261,3 @@ class Vehicle(Handle):
                 f"{self.name}: controller {controller!r} of a {self.kind!r} vehicle"
                 f" takes no {kind} command; it takes: {takes}"
             )
-
-
-def _need_finite(what: str, **values: float) -> None:
-    for name, value in values.items():
-        if not math.isfinite(value):
-            raise CommandError(f"{what}: {name} must be a finite number, got {value!r}")
-
-
-class Pivot:
-    """A driven pivot between two bodies: seeks an angle with a limited torque."""
-
-    def __init__(self, row: Rows, world: World) -> None:
-        """Refer to one row of DRIVE."""
-        self._row = row
-        self._world = world
-
-    @property
-    def angle(self) -> float:
-        """Angle of the second body to the first [rad], zero as in the file."""
-        row = self._row[0]
-        bodies = self._world.state_arrays.bodies
-        return float(bodies[row["b"]]["yaw"] - bodies[row["a"]]["yaw"] - row["zero"])
-
-    @property
-    def torque(self) -> float:
-        """Torque on the second body in the last step [N m]."""
-        return float(self._row["torque"][0])
-
-    @property
-    def target(self) -> float:
-        """The angle that is sought [rad]."""
-        return float(self._row["target"][0])
-
-    @target.setter
-    def target(self, angle: float) -> None:
-        _need_finite("pivot", target=angle)
-        self._row["target"] = angle
-
-
-class Handles(Mapping[str, Any]):
-    """Handles by name; an unknown name gets a suggestion."""
-
-    def __init__(self, kind: str) -> None:
-        """Start empty; `kind` is what the entries are called in messages."""
-        self._kind = kind
-        self._handles: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        """Return the handle of that name.
-
-        Raises:
-            UnknownName: There is none.
-        """
-        try:
-            return self._handles[name]
-        except KeyError:
-            raise UnknownName(self._kind, name, self._handles) from None
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names, in file order."""
-        return iter(self._handles)
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self._handles)

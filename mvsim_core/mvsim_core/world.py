@@ -18,6 +18,7 @@ from mvsim_core.dynamics.odometry import odometry_kernel
 from mvsim_core.errors import Problem
 from mvsim_core.finite import body_error, wheel_error
 from mvsim_core.friction import contact_kernel
+from mvsim_core.handles import Block, Handles, Pivot
 from mvsim_core.profile import Profile
 from mvsim_core.recording.logging import Logging
 from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
@@ -25,11 +26,11 @@ from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state import LIMIT_MEMORY, State
 from mvsim_core.terrain.rates import AttitudeRates
 from mvsim_core.ticks import SimClock
-from mvsim_core.vehicle import Block, Handles, Pivot, Vehicle
+from mvsim_core.vehicle import Vehicle
+from mvsim_core.world_view import WorldView
 
 if TYPE_CHECKING:
     from mvsim_core.build.contents import Contents
-    from mvsim_core.elements.occupancy_grid import GridMap
     from mvsim_core.entities import Entity
 
 PHASES = (
@@ -57,7 +58,7 @@ RESTING = (
 SETTLING = 4
 
 
-class World(Logging):
+class World(WorldView, Logging):
     """A world that can be stepped; made by `load_world`.
 
     All methods belong to one thread. Random numbers come from `seed` and sensors' names alone.
@@ -84,27 +85,6 @@ class World(Logging):
         self._profile = Profile(PHASES)
         self._handles: dict[str, Vehicle | Block | Actor] = {}
         self._populate()
-
-    # ------------------------------------------------------------------ time
-    @property
-    def dt(self) -> float:
-        """Length of a tick [s]."""
-        return self._clock.dt
-
-    @property
-    def ticks(self) -> int:
-        """Number of steps since the start."""
-        return self._clock.ticks
-
-    @property
-    def time(self) -> float:
-        """Simulated time [s]."""
-        return self._clock.time
-
-    @property
-    def clock(self) -> SimClock:
-        """The world's clock."""
-        return self._clock
 
     def step(self) -> None:
         """Advance by one tick.
@@ -169,41 +149,6 @@ class World(Logging):
             return
         for _ in ticks:
             self.step()
-
-    # ------------------------------------------------------------- reading
-    @property
-    def gravity(self) -> float:
-        """Acceleration of gravity [m/s²]."""
-        return self._gravity
-
-    @property
-    def bodies(self) -> np.ndarray[Any, np.dtype[np.void]]:
-        """The BODY array, one row a body."""
-        return self.state_arrays.bodies
-
-    @property
-    def contacts(self) -> list[Any]:
-        """Pairs in contact now, see `contacts.Contact`."""
-        return self._contents.contacts(self.state_arrays)
-
-    @property
-    def grids(self) -> list[GridMap]:
-        """The occupancy grids of the world."""
-        return self._contents.grids
-
-    @property
-    def standalone_sensors(self) -> dict[str, Any]:
-        """Sensors that are fixed in the world, by name."""
-        return {sensor.name: sensor for sensor in self._contents.standalone}
-
-    @property
-    def profile(self) -> dict[str, float]:
-        """Wall seconds spent in each phase of the step so far."""
-        return self._profile.sums()
-
-    def clear_profile(self) -> None:
-        """Set the sums of the profile to zero."""
-        self._profile.clear()
 
     # ------------------------------------------------------------ changing
     def add_vehicle(self, vehicle: Any, *, name: str | None = None, pose: Any = None) -> Vehicle:

@@ -125,7 +125,8 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
         at_x = vx - wz * (w.y - inertia.com_y)
         at_y = vy + wz * (w.x - inertia.com_x)
         along = math.cos(w.yaw) * at_x + math.sin(w.yaw) * at_y
-        row["rollers"], row["grip"], row["tan_grip"] = w.has_rollers, w.grip, math.tan(w.grip)
+        row["rollers"], row["tan_grip"] = w.has_rollers, math.tan(w.grip)
+        row["grip_c"], row["grip_s"] = math.cos(w.grip), math.sin(w.grip)
         across = -math.sin(w.yaw) * at_x + math.cos(w.yaw) * at_y
         row["omega"] = (along + across * row["tan_grip"]) / radius  # rolls from the start
     return rows

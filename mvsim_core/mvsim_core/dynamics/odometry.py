@@ -50,7 +50,7 @@ def wheel_twist(v: Row, wheels: Rows) -> None:
         v.odo_wz = 0.0
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
-            along = w.omega * w.radius * math.cos(w.grip)
+            along = w.omega * w.radius * w.grip_c
             v.odo_vx += w.odo_vx * along
             v.odo_vy += w.odo_vy * along
             v.odo_wz += w.odo_wz * along

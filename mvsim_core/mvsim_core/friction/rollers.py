@@ -32,7 +32,7 @@ def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -
         c_rr: Rolling resistance of the rollers [1].
         dt: Time step [s].
     """
-    c, s = math.cos(w.grip), math.sin(w.grip)
+    c, s = w.grip_c, w.grip_s
     grip = 0.0
     if abs(c) > NO_HOLD:
         # the spin at which the contact point does not slip along the grip direction
@@ -51,4 +51,4 @@ def roller_hold(w: Row, limit: float) -> None:
     """Let a braked wheel push its share of what holds its vehicle on a slope."""
     force = clamp(-w.slope_x, limit)
     w.omega = 0.0
-    set_force(w, force * math.cos(w.grip), force * math.sin(w.grip))
+    set_force(w, force * w.grip_c, force * w.grip_s)
