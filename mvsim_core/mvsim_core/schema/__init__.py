@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The world file format, told by the specs themselves: as text, as Markdown, as XSD."""
+
+from mvsim_core.schema.elements import Element, Entry, elements
+from mvsim_core.schema.markdown import as_markdown
+from mvsim_core.schema.plain import as_text
+from mvsim_core.schema.xsd import as_xsd
+
+__all__ = ["Element", "Entry", "as_markdown", "as_text", "as_xsd", "elements"]

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""All elements of the format with what they hold, gathered from the declarations of the specs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from mvsim_core.specs.params import Alias, Param, Section, Spec, Variants, params, sections
+from mvsim_core.specs.world import WorldSpec
+
+ROOT = "mvsim_world"
+_FORMS = {
+    "child": "child",
+    "attribute": "attribute",
+    "text": "text",
+    "flag": "child, empty",
+    "many": "child, repeated",
+    "items": "child with <{item}>",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value of an element, as people read it.
+
+    `names` has the usual name first, `others` the rest with their notation where it is another;
+    `default` is in the notation and unit of the file.
+    """
+
+    names: tuple[str, ...]
+    others: tuple[str, ...]
+    form: str
+    kind: str
+    unit: str
+    default: str
+    rule: str
+    help: str
+    required: bool
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """An element inside another: its title, and how often it stands there."""
+
+    title: str
+    tag: str
+    required: bool
+    many: bool
+    help: str
+
+
+@dataclass(slots=True)
+class Element:
+    """An element of the format, or one of its variants."""
+
+    title: str
+    tag: str
+    by: tuple[str, str] | None
+    text: str
+    entries: tuple[Entry, ...]
+    inner: tuple[Inner, ...] = ()
+    inside: list[str] = field(default_factory=list)
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its description."""
+        return self.text.partition("\n\n")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A spec in the place where a section puts it."""
+
+    tag: str
+    by: tuple[str, str] | None
+    prototype: Spec
+    parent: str
+
+    @property
+    def title(self) -> str:
+        return f"<{self.tag}>" if self.by is None else f'<{self.tag} {self.by[0]}="{self.by[1]}">'
+
+
+def elements() -> list[Element]:
+    """Return all elements, each after one that holds it; the first is the root.
+
+    The same element in several places comes once, unless its defaults differ between them.
+    """
+    known: dict[tuple[str, str], tuple[Element, Spec]] = {}
+    order: list[Element] = []
+    waiting = [_Found(ROOT, None, WorldSpec(), "")]
+    while waiting:
+        found = waiting.pop(0)
+        same = [
+            element
+            for (title, _), (element, spec) in known.items()
+            if title == found.title and spec == found.prototype
+        ]
+        if same:
+            if found.parent not in same[0].inside:
+                same[0].inside.append(found.parent)
+            continue
+        element = _element(found)
+        known[found.title, found.parent] = (element, found.prototype)
+        order.append(element)
+        waiting += _below(found.prototype, element.title)
+    return order
+
+
+def _element(found: _Found) -> Element:
+    spec = found.prototype
+    return Element(
+        title=found.title,
+        tag=found.tag,
+        by=found.by,
+        text=inspect.cleandoc(type(spec).__doc__ or ""),
+        entries=tuple(_entry(spec, name, about) for name, about in params(spec)),
+        inner=tuple(_inner(spec)),
+        inside=[found.parent] if found.parent else [],
+    )
+
+
+def _entry(spec: Spec, name: str, about: Param) -> Entry:
+    check = about.check
+    return Entry(
+        names=tuple(alias.name for alias in about.named(name)),
+        others=tuple(_other(alias, about) for alias in about.aliases),
+        form=_FORMS[about.form].format(item=about.item),
+        kind=about.converter.kind,
+        unit=about.file_unit,
+        default=_default(spec, name, about),
+        rule=check.rule.removeprefix("must ").removeprefix("be ") if check else "",
+        help=about.help,
+        required=about.required,
+        words=check.words if check else (),
+    )
+
+
+def _other(alias: Alias, about: Param) -> str:
+    if alias.converter is None:
+        return alias.name
+    kind, unit = alias.converter.kind, alias.converter.unit
+    shown = kind if kind != about.converter.kind else f"[{unit}]" if unit else ""
+    return f"{alias.name} {shown}".strip()
+
+
+def _default(spec: Spec, name: str, about: Param) -> str:
+    if about.required:
+        return ""
+    value: Any = getattr(spec, name)
+    if about.into:
+        value = tuple(getattr(spec, part) for part in about.into)
+    if about.form in ("many", "items"):
+        return ", ".join(about.converter.write(one) for one in value or ())
+    if about.form == "flag":
+        return "present" if value else "absent"
+    return "" if value is None else about.converter.write(value)
+
+
+def _inner(spec: Spec) -> Iterator[Inner]:
+    for name, section in sections(spec):
+        for tag in _tags(section, getattr(spec, name)):
+            title = "<wheel>" if section.named else f"<{tag}>"
+            yield Inner(title, tag, section.required, section.many, section.help)
+
+
+def _tags(section: Section, default: Any) -> tuple[str, ...]:
+    if section.named:
+        return tuple(spec.name for spec in default)
+    if section.by == "tag" and isinstance(section.spec, Variants):
+        return tuple(section.spec)
+    return (section.tag,)
+
+
+def _below(spec: Spec, title: str) -> Iterator[_Found]:
+    for name, section in sections(spec):
+        default = getattr(spec, name)
+        if isinstance(section.spec, Variants):
+            for kind, prototype in section.spec.items():
+                if section.by == "tag":
+                    yield _Found(kind, None, prototype, title)
+                else:
+                    yield _Found(section.tag, (section.by, kind), prototype, title)
+        elif section.named:  # all alike but for their places
+            yield _Found("wheel", None, section.spec(), title)
+        else:
+            usual = None if section.many else default
+            yield _Found(section.tag, None, section.spec() if usual is None else usual, title)
