@@ -56,6 +56,7 @@ class Runner:
         """
         world, pacer = self._world, self.pacer
         pacer.restart(world.ticks)
+        self._meter.update(world.time)
         while not stopped():
             wait = pacer.wait_for(world.ticks + 1)
             if wait > 0.0:

@@ -69,8 +69,10 @@ def test_the_pace_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     world = CountingWorld()
     paces: list[Pace] = []
     runner = Runner(world, Mailbox(), lambda: None, paces.append, factor=1.0)  # type: ignore[arg-type]
+    time.sleep(0.1)  # as between the making of a runner and its start
     runner.run(lambda: world.ticks >= 30)
     assert len(paces) >= 3
+    assert not paces[0].slow
     assert paces[-1].factor == pytest.approx(1.0, abs=0.5)
     assert paces[-1].vehicles == 1
     assert 0 < paces[-1].step_time < 1e-3
