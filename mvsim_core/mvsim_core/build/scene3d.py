@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.build.outline import ROUND_CORNERS, Outlines
+from mvsim_core.build.outline import Outlines
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity
 from mvsim_core.geometry import rotation
@@ -226,10 +226,9 @@ def _solid(
     shape = spec.geometry
     if shape is None or spec.shape is not None:
         return solids.prism(points, *z_range, look)
-    sides = max(3, shape.vertex_count or ROUND_CORNERS)
     low, high = z_range
     if shape.type == "sphere" and math.isclose(high - low, 2.0 * shape.radius):
-        ball = solids.sphere(shape.radius, sides=max(sides, solids.ROUND), material=look)
+        ball = solids.sphere(shape.radius, material=look)
         return ball.moved(np.eye(3), (0.0, 0.0, low + shape.radius))
     size = (shape.lx, shape.ly, high - low)
     if shape.type == "ramp":

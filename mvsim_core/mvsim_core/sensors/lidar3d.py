@@ -171,7 +171,10 @@ class Lidar3d(Sensor[CloudReading]):
     def _poses(self, now: FloatArray, fraction: FloatArray) -> FloatArray:
         """Return (n, 12) poses of the sensor at fractions of the last tick."""
         poses = np.zeros((len(fraction), 12))
-        before = now if self._previous is None else self._previous
+        before = self._previous
+        if before is None:  # nobody saw it before: it came as it goes on
+            before = now.copy()
+            before[[0, 1, 5]] -= self.dt * now[6:]
         if np.abs(now - before)[[0, 1, 2, 5]].max() > self._farthest(now):
             before = now
         _poses_kernel(before[:6], now[:6], fraction, *self._mount, poses)

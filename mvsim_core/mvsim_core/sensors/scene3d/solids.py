@@ -16,6 +16,8 @@ from mvsim_core.state import FloatArray, IntArray
 
 #: Sides of what is round and says nothing else.
 ROUND = 24
+#: How far inside a true sphere its flat faces may be [m].
+FINE = 1e-3
 
 
 def prism(points: npt.ArrayLike, low: float, high: float, material: Material = GREY) -> Model:
@@ -65,8 +67,13 @@ def wheel(radius: float, width: float, material: Material = GREY) -> Model:
     return Model(vertices, upright.triangles[:, ::-1], (material,))
 
 
-def sphere(radius: float, *, sides: int = ROUND, material: Material = GREY) -> Model:
-    """Return a ball about the origin; its corners lie on the sphere."""
+def sphere(radius: float, *, sides: int = 0, material: Material = GREY) -> Model:
+    """Return a ball about the origin, nowhere more than 1 mm inside the true one.
+
+    Its corners lie on the sphere; `sides` replaces the number of its meridians.
+    """
+    if sides == 0:
+        sides = min(max(ROUND, math.ceil(math.pi / math.sqrt(2.0 * FINE / radius))), 512)
     rings = max(2, sides // 2)
     polar = math.pi * np.arange(rings + 1) / rings
     azimuth = 2.0 * math.pi * np.arange(sides) / sides

@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Both ray casters against formulas: how exact they are, and that nothing leaks."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
+from mvsim_core.geometry import Pose, rotation
+from mvsim_core.sensors.scene3d import (
+    SEE_ALL,
+    SEE_FIXED_ONLY,
+    Hits,
+    Part,
+    Rays,
+    Scene3d,
+    hides,
+    solids,
+)
+from mvsim_core.sensors.scene3d import scene as scene_module
+from mvsim_core.sensors.scene3d.tables import CODE_WEIGHT, FIXED_BIT, body_code
+from mvsim_core.state import STATIC, WHEEL
+from mvsim_core.terrain.surface import map_height, map_of
+from tests.unit.sensors3d.scenes import BACKENDS, NO_BODIES, body_rows, random_rays, scene
+
+COUNT = 100_000
+REACH = 100.0
+EXACT = 1e-4  # m: what a lidar must reach; the rays below do much better
+
+
+def slabs(origins, ways, low, high):
+    """Where rays enter a box from outside, or leave it from inside; inf: never."""
+    with np.errstate(divide="ignore"):
+        a, b = (low - origins) / ways, (high - origins) / ways
+    first, last = np.minimum(a, b).max(axis=1), np.maximum(a, b).min(axis=1)
+    return np.where(
+        first > last, np.inf, np.where(first >= 0, first, np.where(last >= 0, last, np.inf))
+    )
+
+
+def compare(hits, expected, limit=EXACT, doubtful=0):
+    """Distances agree, and so does who hits at all (but for rays along an edge)."""
+    found = np.where(hits.distance[:, 0] < REACH, hits.distance[:, 0], np.inf)
+    expected = np.where(expected < REACH, expected, np.inf)
+    differ = np.isfinite(found) != np.isfinite(expected)
+    assert differ.sum() <= doubtful
+    both = np.isfinite(found) & np.isfinite(expected)
+    assert np.abs(found[both] - expected[both]).max() < limit
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_plane(backend):
+    ground = solids.rectangle((-200, 200), (-200, 200), 0.0)
+    origins, ways = random_rays(COUNT, around=(3.0, -5.0, 2.0))
+    hits = scene(ground, backend=backend).cast_freely(origins, ways, NO_BODIES, REACH)
+    with np.errstate(divide="ignore"):
+        t = -origins[:, 2] / ways[:, 2]
+    # Grazing rays included: in single precision the worst is off by some centimetres.
+    compare(hits, np.where(t >= 0, t, np.inf), 1e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_box_from_outside_and_inside(backend):
+    low, high = np.array([4.0, -3.0, -1.5]), np.array([45.0, 3.0, 1.5])
+    model = scene(solids.box(low, high), backend=backend)
+    for around in ((0.0, 0.0, 0.0), (20.0, 0.0, 0.0)):
+        origins, ways = random_rays(COUNT, around=around)
+        hits = model.cast_freely(origins, ways, NO_BODIES, REACH)
+        compare(hits, slabs(origins, ways, low, high), 1e-6, doubtful=3)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_cylinder_with_many_sides(backend):
+    radius, sides = 2.0, 720
+    column = solids.cylinder(radius, 30.0, sides=sides).moved(np.eye(3), (12.0, 1.0, -15.0))
+    origins, ways = random_rays(COUNT)
+    hits = scene(column, backend=backend).cast_freely(origins, ways, NO_BODIES, REACH)
+    flat = origins[:, :2] - [12.0, 1.0]
+    a, b = (ways[:, :2] ** 2).sum(1), (flat * ways[:, :2]).sum(1)
+    root = b * b - a * ((flat**2).sum(1) - radius**2)
+    sagitta = radius * (1 - math.cos(math.pi / sides))
+    # Rays that meet the side at an angle: others see the difference of polygon and circle grow.
+    head_on = root > 0.3 * a * radius**2
+    t = (-b - np.sqrt(np.maximum(root, 0.0))) / np.maximum(a, 1e-12)
+    sure = head_on & (t > 0) & (t < REACH) & (np.abs(origins[:, 2] + t * ways[:, 2]) < 14.9)
+    assert sure.sum() > 1000
+    error = hits.distance[sure, 0] - t[sure]
+    assert error.min() > -1e-9
+    assert error.max() < 2.0 * sagitta / np.sqrt(a[sure]).min()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sphere_is_a_millimetre_fine(backend):
+    ball = solids.sphere(1.5).moved(np.eye(3), (6.0, 0.0, 0.0))
+    origins, ways = random_rays(COUNT)
+    hits = scene(ball, backend=backend).cast_freely(origins, ways, NO_BODIES, REACH)
+    away = origins - [6.0, 0.0, 0.0]
+    b = (away * ways).sum(1)
+    root = b * b - (away**2).sum(1) + 1.5**2
+    sure = (root > 0.3 * 1.5**2) & (b < 0)
+    error = hits.distance[sure, 0] - (-b[sure] - np.sqrt(root[sure]))
+    assert sure.sum() > 500
+    assert error.min() > -1e-9
+    assert error.max() < 4.5e-3
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_height_field_is_the_ground_that_vehicles_stand_on(backend):
+    heights = np.random.default_rng(3).uniform(0.0, 3.0, (80, 60))
+    row, samples = map_of(heights, 0.5, (-20.0, -15.0))
+    field = solids.height_field(heights, 0.5, (-20.0, -15.0))
+    rng = np.random.default_rng(4)
+    places = np.column_stack((rng.uniform(-20, 19.5, 5000), rng.uniform(-15, 14.5, 5000)))
+    origins = np.column_stack((places, np.full(5000, 50.0)))
+    down = np.tile([0.0, 0.0, -1.0], (5000, 1))
+    hits = scene(field, backend=backend).cast_freely(origins, down, NO_BODIES, REACH)
+    expected = [50.0 - map_height(row[0], samples, x, y) for x, y in places]
+    assert np.abs(hits.distance[:, 0] - expected).max() < 1e-6
+
+
+def grid_room():
+    """A room of cells with pillars that touch at corners only, turned by 0.3 rad."""
+    cells = np.zeros((40, 40), np.int8)
+    cells[[0, -1]] = cells[:, [0, -1]] = 100
+    for k in range(5, 12):
+        cells[k, k] = cells[k + 20, 35 - k] = 100
+    return GridMap(cells, 0.5, GridOrigin(-8.0, -9.0, 0.3))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_grid_walls_do_not_leak(backend):
+    walls = solids.grid_walls(grid_room(), -100.0, 100.0)
+    middle = grid_room().to_world(np.array([[10.0, 10.0]]))[0]
+    origins, ways = random_rays(COUNT, around=(*middle, 0.0))
+    ways = np.column_stack((ways[:, :2], 0.2 * ways[:, 2]))
+    ways /= np.linalg.norm(ways[:, :2], axis=1, keepdims=True)
+    ways = ways[np.abs(ways[:, 2]) < 2.0]
+    origins = origins[: len(ways)]
+    hits = scene(walls, backend=backend).cast_freely(origins, ways, NO_BODIES, REACH)
+    assert np.isfinite(hits.distance).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_rays_at_edges_and_corners_do_not_leak(backend):
+    ball = solids.sphere(5.0, sides=40)
+    rng = np.random.default_rng(5)
+    corners = ball.vertices[ball.triangles]
+    share = rng.uniform(size=(len(corners), 1))
+    edges = corners[:, 0] * share + corners[:, 1] * (1 - share)
+    targets = np.vstack([ball.vertices, edges])
+    start = np.array([0.3, -0.2, 0.1])
+    ways = targets - start
+    hits = scene(ball, backend=backend).cast_freely(start, ways, NO_BODIES, REACH)
+    assert np.abs(hits.distance - 1.0).max() < 1e-5
+
+
+def test_casters_agree():
+    rng = np.random.default_rng(6)
+    ground = solids.rectangle((-100, 100), (-100, 100), 0.0)
+    boxes = [solids.box((x, y, 0), (x + 1, y + 2, 2)) for x, y in rng.uniform(-40, 40, (200, 2))]
+    ball, bodies = (
+        solids.sphere(1.0, sides=16),
+        body_rows(Pose(6, 2, 1, 0.1, 0.2, 0.3), Pose(-4, 3, 1, yaw=2.0)),
+    )
+    parts = [*(Part(m) for m in (ground, *boxes)), *(Part(ball, body=k) for k in range(2))]
+    origins, ways = random_rays(COUNT, around=(0.0, 0.0, 1.5))
+    one, other = (
+        Scene3d(lambda: parts, backend=b).cast_freely(origins, ways, bodies, REACH)
+        for b in BACKENDS
+    )
+    apart = np.abs(
+        np.nan_to_num(one.distance, posinf=1e6) - np.nan_to_num(other.distance, posinf=1e6)
+    )
+    assert (apart > 1e-6).sum() <= 2  # rays along an edge may end on either side of it
+    same = apart < 1e-6
+    assert (one.part == other.part)[same].mean() > 0.999
+    assert np.allclose(one.cosine[same], other.cosine[same], atol=1e-2)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_world_far_from_the_origin(backend):
+    shift = np.array([480_000.0, 4_070_000.0, 300.0])  # as UTM coordinates are
+    walls = solids.box((-8, -6, -2), (8, 6, 2))
+    body = body_rows(Pose(*(shift + np.array([3.0, 0.5, 0.0]))))
+    parts = [Part(walls.moved(np.eye(3), shift)), Part(solids.sphere(0.5, sides=8), body=0)]
+    origins, ways = random_rays(20_000)
+    far = Scene3d(lambda: parts, backend=backend).cast_freely(origins + shift, ways, body, REACH)
+    near_body = body_rows(Pose(3.0, 0.5))
+    near_parts = [Part(walls), parts[1]]
+    near = Scene3d(lambda: near_parts, backend=backend).cast_freely(
+        origins, ways, near_body, REACH
+    )
+    assert (np.abs(far.distance - near.distance) > 1e-6).sum() <= 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bodies_and_wheels_are_where_their_rows_say(backend):
+    bodies = body_rows(Pose(5.0, 0.0, 1.0, yaw=math.pi / 2))
+    wheels = np.zeros(1, WHEEL)
+    wheels["x"], wheels["y"], wheels["radius"] = 2.0, 0.5, 0.3
+    cube = solids.box((-0.1, -0.1, -0.1), (0.1, 0.1, 0.1))
+    world = Scene3d(lambda: [Part(cube, body=0, wheel=0)], backend=backend)
+    world.bind(wheels)
+
+    def above(x, y):
+        return world.cast_freely([[x, y, 9.0]], [[0, 0, -1.0]], bodies, REACH).distance[0, 0]
+
+    assert above(4.5, 2.0) == pytest.approx(9.0 - 1.3 - 0.1)
+    bodies["x"] += 1.0
+    assert above(4.5, 2.0) == math.inf
+    assert above(5.5, 2.0) == pytest.approx(7.6)
+    wheels["phi"] = math.pi / 4
+    assert above(5.5, 2.0) == pytest.approx(9.0 - 1.3 - 0.1 * math.sqrt(2.0))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_fixed_body_that_was_moved_is_found_again(backend):
+    bodies = body_rows(Pose(5.0))
+    bodies["kind"] = STATIC
+    cube = solids.box((-1, -1, -1), (1, 1, 1))
+    world = Scene3d(lambda: [Part(cube, body=0)], backend=backend)
+    ray = ([[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]], bodies, REACH)
+    assert world.cast_freely(*ray).distance[0, 0] == pytest.approx(4.0)
+    bodies["x"] = 8.0
+    assert world.cast_freely(*ray).distance[0, 0] == pytest.approx(7.0)
+
+
+def test_codes_hide_one_body_and_no_other():
+    codes = [body_code(k) for k in range(2000)]
+    assert len(set(codes)) == len(codes)
+    assert all(code.bit_count() == CODE_WEIGHT and code < 1 << FIXED_BIT for code in codes)
+    for k in (0, 1, 17, 1999):
+        assert [i for i, code in enumerate(codes) if not code & hides(k)] == [k]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_masks(backend):
+    bodies = body_rows(*(Pose(x) for x in (3.0, 6.0, 9.0)))
+    cube = solids.box((-0.5, -0.5, -0.5), (0.5, 0.5, 0.5))
+    parts = [*(Part(cube, body=k) for k in range(3)), Part(solids.box((20, -9, -9), (21, 9, 9)))]
+    world = Scene3d(lambda: parts, backend=backend)
+    way = np.array([[[1.0, 0.0, 0.0]]])
+    pose = np.append(np.eye(3).ravel(), np.zeros(3))[None]
+    expected = {SEE_ALL: 2.5, hides(0): 5.5, hides(1): 2.5, SEE_FIXED_ONLY: 20.0}
+    for mask, distance in expected.items():
+        hits = Hits.empty(1, 1)
+        world.cast(Rays(way, pose, 0, 1, 0.0, REACH, mask), bodies, hits)
+        assert hits.distance[0, 0] == pytest.approx(distance)
+
+
+def test_tilted_instances_are_exact():
+    pose = Pose(4.0, -1.0, 2.0, 0.4, -0.3, 1.1)
+    half = np.array([1.0, 2.0, 0.5])
+    world = Scene3d(lambda: [Part(solids.box(-half, half), body=0)])
+    origins, ways = random_rays(COUNT)
+    turn = rotation(pose)
+    hits = world.cast_freely(origins, ways, body_rows(pose), REACH)
+    compare(hits, slabs((origins - pose[:3]) @ turn, ways @ turn, -half, half), 1e-6, doubtful=5)
+
+
+def test_without_embree_the_tree_takes_over(monkeypatch):
+    layout = scene(solids.box((1, -1, -1), (2, 1, 1))).layout(NO_BODIES)
+    monkeypatch.setitem(__import__("sys").modules, "mvsim_core.sensors.scene3d.embree", None)
+    with pytest.warns(UserWarning, match="pip install embreex"):
+        caster = scene_module.make_caster(layout)
+    assert type(caster).__name__ == "BvhCaster"
+
+
+def test_an_empty_scene_is_no_reason_to_fail():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for backend in BACKENDS:
+            hits = scene(backend=backend).cast_freely([[0, 0, 0]], [[1, 0, 0]], NO_BODIES, REACH)
+            assert hits.distance[0, 0] == math.inf
+            assert hits.part[0, 0] == -1
