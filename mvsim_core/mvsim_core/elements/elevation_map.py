@@ -10,11 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from PIL import Image, UnidentifiedImageError
 
 from mvsim_core.errors import BuildError
 from mvsim_core.specs.element import ElevationMapSpec
 from mvsim_core.state import FloatArray, Rows
 from mvsim_core.terrain.surface import map_of
+
+#: Channels of a pixel that differ by no more are grey: compression does that [of 255].
+COLOURLESS = 8
 
 
 def load_elevation(spec: ElevationMapSpec) -> tuple[Rows, FloatArray]:
@@ -51,17 +55,33 @@ def read_heights(path: Path, low: float, high: float) -> FloatArray:
     Raises:
         BuildError: There is no such image, or it is of one grey only or too small.
     """
-    from mvsim_core.elements.grid_files import load_gray
-
-    if not path.is_file():
-        raise BuildError(f"{path}: the elevation image does not exist")
-    gray = load_gray(path)[0].astype(float)
+    gray = _brightness(path)
     if min(gray.shape) < 2:
         raise BuildError(f"{path}: an elevation image needs at least 2 x 2 pixels")
     dark, bright = float(gray.min()), float(gray.max())
     if dark == bright:
         raise BuildError(f"{path}: all pixels are of one grey: heights need at least two")
     return low + (gray - dark) * ((high - low) / (bright - dark))
+
+
+def _brightness(path: Path) -> FloatArray:
+    """Return the grey values of an image at its full depth, which may be more than eight bits."""
+    if not path.is_file():
+        raise BuildError(f"{path}: the elevation image does not exist")
+    try:
+        with Image.open(path) as image:
+            image.load()
+            if image.mode.startswith(("I", "F")):
+                return np.asarray(image, dtype=float)
+            rgb = np.asarray(image.convert("RGB"), dtype=float)
+    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+        raise BuildError(f"{path}: not an image that can be read ({error})") from error
+    except (OSError, ValueError, SyntaxError) as error:
+        raise BuildError(f"{path}: the image is damaged ({error})") from error
+    if np.ptp(rgb, axis=2).max() > COLOURLESS:
+        raise BuildError(f"{path}: an elevation image must be grey, this one has colours")
+    gray: FloatArray = rgb.mean(axis=2)
+    return gray
 
 
 def read_points(

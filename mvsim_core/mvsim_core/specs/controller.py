@@ -58,7 +58,7 @@ class TwistIdealSpec(ControllerSpec):
 class PidSpec(ControllerSpec):
     """A PID on speed: N m per m/s; `max_torque` 0 means unlimited, `i_max` None no clamp."""
 
-    kp: float = param(10.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE)
+    kp: float = param(10.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
     ki: float = param(0.0, xml="KI", unit="N m/m", check=NOT_NEGATIVE)
     kd: float = param(0.0, xml="KD", unit="N m s^2/m", check=NOT_NEGATIVE)
     i_max: float | None = param(
@@ -95,7 +95,7 @@ class TwistFrontSteerPidSpec(TwistPidSpec):
     """Steering by Ackermann geometry from a twist, torque by a PID on each driven wheel."""
 
     kind: str = "twist_front_steer_pid"
-    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE)
+    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
     zero_threshold: float = param(0.001, unit="m/s", check=NOT_NEGATIVE)
     stop_threshold: float = param(0.05, unit="m/s", check=NOT_NEGATIVE)
 
@@ -105,7 +105,7 @@ class FrontSteerPidSpec(PidSpec):
     """A commanded steering angle and speed, torque by a PID."""
 
     kind: str = "front_steer_pid"
-    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE)
+    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
     steer_ang: float = param(
         0.0, xml="STEER_ANG", conv=DEGREES, unit="rad", help="initial set point"
     )

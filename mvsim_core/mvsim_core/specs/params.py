@@ -132,6 +132,7 @@ class Param:
     unit: str
     help: str
     required: bool
+    expected: bool
 
     @property
     def file_unit(self) -> str:
@@ -244,6 +245,7 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
     item: str = "",
     into: tuple[str, ...] = (),
     required: bool = False,
+    expected: bool = False,
 ) -> T:
     """Return a dataclass field that is read from XML.
 
@@ -251,7 +253,8 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
     names, `conv` the notation (by default that of the default's type). `form` is "text" for
     the element's own text, "flag" for an element whose presence means true, "many" for a
     repeated element, "items" for an element that holds repeated `item` elements. `into`
-    names the fields that one notation fills together, this one first.
+    names the fields that one notation fills together, this one first. Where an `expected`
+    one is missing, the default applies with a warning.
     """
     if conv is None:
         conv = next((c for kind, c in _BY_TYPE if isinstance(default, kind)), None)
@@ -268,6 +271,7 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
         unit=unit,
         help=help,
         required=required,
+        expected=expected,
     )
     return dataclasses.field(default=default, metadata={"param": about})
 

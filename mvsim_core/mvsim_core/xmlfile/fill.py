@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mvsim_core.errors import UnknownName
-from mvsim_core.specs.params import Section, Spec, Variants, Where
+from mvsim_core.specs.params import Param, Section, Spec, Variants, Where
 from mvsim_core.specs.sensor import NAME_PREFIXES, SensorSpec
 from mvsim_core.xmlfile.plan import Plan, advice, plan_of, tags_of
 from mvsim_core.xmlfile.reader import Element
@@ -53,7 +53,7 @@ class Filler:
         plan = plan_of(type(prototype))
         layers = [Layer(element) for element in elements]
         fields = dict(given)
-        sound = self._params(plan, layers, names, fields)
+        sound = self._params(plan, prototype, layers, names, fields)
         extra = _known(section)
         for field, inner in plan.sections:
             if field not in fields:
@@ -68,7 +68,12 @@ class Filler:
         return self._finished(spec, head) if sound else spec
 
     def _params(
-        self, plan: Plan, layers: list[Layer], names: Names, fields: dict[str, Any]
+        self,
+        plan: Plan,
+        prototype: Spec,
+        layers: list[Layer],
+        names: Names,
+        fields: dict[str, Any],
     ) -> bool:
         """Read all params into `fields`; return whether none was wrong."""
         sound = True
@@ -85,6 +90,8 @@ class Filler:
                 element = layers[0].element
                 self.values.report(element, element.line, f"{aliases[0].name} is required")
                 value = Outcome.UNREADABLE
+            if value is Outcome.ABSENT and about.expected:
+                self._remark_default(layers[0].element, prototype, field, about)
             if value is Outcome.UNREADABLE:
                 sound = False
             elif value is not Outcome.ABSENT:
@@ -92,6 +99,15 @@ class Filler:
                     zip(about.into, value, strict=True) if about.into else {field: value}
                 )
         return sound
+
+    def _remark_default(
+        self, element: Element, prototype: Spec, field: str, about: Param
+    ) -> None:
+        """Say which default stands for something that its author should have chosen."""
+        value = about.converter.write(getattr(prototype, field))
+        unit = f" [{about.file_unit}]" if about.file_unit else ""
+        message = f"{about.name or field} is missing: its default {value}{unit} applies"
+        self.values.report(element, element.line, message, "warning")
 
     def _finished(self, spec: S, element: Element) -> S:
         for doubt in spec.doubts():

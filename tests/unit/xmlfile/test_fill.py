@@ -223,12 +223,12 @@ def test_controllers_and_their_defaults() -> None:
     ).dynamics.controller
     assert isinstance(made, TwistPidSpec)
     assert (made.kp, made.ki, made.i_max, made.max_torque, made.w) == (1, 0, 3, 100, math.pi)
-    steer = '<controller class="twist_front_steer_pid"/>'
+    steer = '<controller class="twist_front_steer_pid"><KP>70</KP></controller>'
     car = dynamics("ackermann", steer).dynamics.controller
     truck = dynamics("ackermann_drivetrain", steer).dynamics.controller
     assert isinstance(car, TwistFrontSteerPidSpec)
     assert isinstance(truck, TwistFrontSteerPidSpec)
-    assert (car.kp, car.max_torque, truck.max_torque) == (100, 100, 400)
+    assert (car.kp, car.max_torque, truck.max_torque) == (70, 100, 400)
 
 
 def test_a_controller_may_keep_the_numbers_of_another() -> None:

@@ -239,10 +239,10 @@ def test_names_of_owner_and_part() -> None:
 def test_arguments_defaults_and_nested_includes(folder: Path) -> None:
     made = read(
         folder,
-        '<include file="defs/rover.vehicle.xml" controller="twist_pid" rate="4"/>'
+        '<include file="defs/rover.vehicle.xml" controller="twist_ideal" rate="4"/>'
         f'<vehicle name="r1" class="rover">{ORIGIN}</vehicle>',
     )
-    assert made.dynamics.controller.kind == "twist_pid"
+    assert made.dynamics.controller.kind == "twist_ideal"
     scan = made.sensors[0]
     assert isinstance(scan, LaserSpec)
     assert (scan.name, scan.period) == ("r1_scan", 0.25)
