@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from mvsim_core.friction import FRICTION
     from mvsim_core.geometry import Pose, Twist
+    from mvsim_core.kinematics import KINEMATICS
     from mvsim_core.handles import Block
     from mvsim_core.sensors import SENSORS
     from mvsim_core.vehicle import Vehicle, WheelView
@@ -66,6 +67,7 @@ _HOMES = {
     "CONTROLLERS": "controllers",
     "DYNAMICS": "dynamics",
     "FRICTION": "friction",
+    "KINEMATICS": "kinematics",
     "SENSORS": "sensors",
 }
 
@@ -73,6 +75,7 @@ __all__ = [
     "CONTROLLERS",
     "DYNAMICS",
     "FRICTION",
+    "KINEMATICS",
     "SENSORS",
     "Block",
     "BuildError",

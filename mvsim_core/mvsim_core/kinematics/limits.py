@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 from mvsim_core.geometry import Twist
@@ -22,7 +23,7 @@ from mvsim_core.kinematics.laws import (
     limit_acceleration,
     motor_step,
 )
-from mvsim_core.state import Row, Rows, State
+from mvsim_core.state import LIMIT, VEHICLE, Row, Rows, State
 
 
 @njit(cache=True, nogil=True)
@@ -53,6 +54,10 @@ def limit_twists_kernel(vehicles: Rows, limits: Rows, dt: float) -> None:
 
 class TwistLimits:
     """The built-in kinematics of all vehicles of a world."""
+
+    def __init__(self) -> None:
+        """Load the kernel, so that no step has to wait for it."""
+        limit_twists_kernel(np.zeros(0, VEHICLE), np.zeros(0, LIMIT), 0.0)
 
     def apply(self, state: State, dt: float) -> None:
         """Limit the targets in VEHICLE.vx, vy, wz."""

@@ -91,6 +91,16 @@ EXPECTED = {
         "prismatic, rope, pin, got 'glue'\n"
         "bad_joint.world.xml:5: <joint>: body_b: no vehicle or tangible block is called 'trailer'"
     ),
+    "kinematics": (
+        "bad_kinematics.world.xml:5: <kinematics>: axis must be > 0 [m], got '0'\n"
+        "bad_kinematics.world.xml:6: <kinematics>: moi must be > 0, got '-1'\n"
+        "bad_kinematics.world.xml:7: <kinematics>: strategy must be one of angular, torques, "
+        "intersection, got 'linear'\n"
+        "bad_kinematics.world.xml:13: <kinematics>: unknown kinematics class '2WDif'. Did you "
+        "mean '2WDiff'? Known: 2WDiff, 2WDiffDyn, Omni\n"
+        "bad_kinematics.world.xml:18: <kinematics>: a modulation of class 'MotorController' "
+        "needs kinematics of class '2WDiffDyn'"
+    ),
     "latitude": (
         "bad_latitude.world.xml:2: <georeference>: latitude must be in [-90, 90] [deg], got '95'"
     ),
