@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     )
     from mvsim_core.friction import FRICTION
     from mvsim_core.geometry import Pose, Twist
-    from mvsim_core.kinematics import KINEMATICS
     from mvsim_core.handles import Block
+    from mvsim_core.kinematics import KINEMATICS
     from mvsim_core.sensors import SENSORS
     from mvsim_core.vehicle import Vehicle, WheelView
     from mvsim_core.world import World
