@@ -140,7 +140,7 @@ class Loader:
                 if nodes[0].tag in CLASS_TAGS or nodes[0].tag == "sensor":
                     message += "; this is a definition, to be included by a world"
                 self._top_error(message, nodes[0].line)
-            elif not self.problems.all():
+            elif all(problem.severity != "error" for problem in self.problems.all()):
                 self._top_error("no <mvsim_world> in it")
             return None
         root = roots[0]

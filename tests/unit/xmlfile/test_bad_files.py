@@ -145,6 +145,7 @@ EXPECTED = {
         "[s], got '-0.01'"
     ),
     "nested": "bad_nested.world.xml:2: <if>: nested deeper than 100 levels",
+    "no_element": "bad_no_element.world.xml: no <mvsim_world> in it",
     "no_dynamics": "bad_no_dynamics.world.xml:2: <vehicle>: needs <dynamics>",
     "not_a_number": (
         "bad_not_a_number.world.xml:2: <mvsim_world>: simul_timestep must be a number "
