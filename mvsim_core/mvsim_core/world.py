@@ -355,6 +355,7 @@ class World(WorldView, Logging):
             (solver.linear, solver.angular),
             (solver.poses, solver.poses_out),
             (solver.linear_out, solver.angular_out),
+            solver.origin,
             dt,
             self._stale,
         )

@@ -232,3 +232,24 @@ def test_blocks_and_vehicles_may_not_share_a_name() -> None:
     """One name, one thing."""
     with pytest.raises(WorldFileError, match="same"):
         load_world(text=world(cart("same"), block("same", "5 0 0")))
+
+
+def test_worlds_far_from_the_origin_are_as_exact() -> None:
+    """In UTM coordinates a robot drives and stops at a block as it does at the origin."""
+    ends = []
+    for x, y in ((0.0, 0.0), (548_000.0, 4_076_000.0)):
+        w = load_world(
+            text=world(
+                cart(pose=f"{x} {y} 0", controller=IDEAL),
+                block("b", f"{x + 3} {y} 0", mass=900, extra="<static>true</static>"),
+            )
+        )
+        robot = w.vehicles["r1"]
+        robot.set_twist(0.5)
+        w.run(2.0)
+        assert robot.pose.x - x == pytest.approx(1.0, abs=1e-6)
+        w.run(6.0)
+        assert robot.in_collision
+        assert w.contacts[0].point[0] - x == pytest.approx(2.5, abs=0.05)
+        ends.append(robot.pose.x - x)
+    assert ends[0] == pytest.approx(ends[1], abs=1e-4)

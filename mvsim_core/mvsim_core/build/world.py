@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -58,6 +59,8 @@ from mvsim_core.xmlfile import read_vehicle
 
 T = TypeVar("T")
 
+#: Farther from the origin than this the contact solver gets an origin of its own [m].
+FAR = 5e3
 #: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
 AUTO_STEP = 0.005
 
@@ -116,7 +119,8 @@ class Builder:
         fixtures = self._fixtures()
         everything = [*vehicles, *blocks, *actors, *fixtures]
         solver = Box2dSolver(
-            Layers([_absolute(e, s.z_range) for e in everything for s in e.solids])
+            Layers([_absolute(e, s.z_range) for e in everything for s in e.solids]),
+            _origin([*vehicles, *blocks]),
         )
         contents = Contents(
             dt=dt,
@@ -280,6 +284,16 @@ def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:
     if spec.skip_elevation_adjust:
         return pose
     return pose._replace(z=ground.height(pose.x, pose.y, pose.z + above))
+
+
+def _origin(entities: list[Entity]) -> tuple[float, float]:
+    """Return where the solver's origin shall be: at the first thing if that is far away [m]."""
+    for entity in entities:
+        x, y = float(entity.body["x"][0]), float(entity.body["y"][0])
+        if math.hypot(x, y) > FAR:
+            return round(x), round(y)
+        break
+    return 0.0, 0.0
 
 
 def _absolute(entity: Entity, z_range: tuple[float, float]) -> tuple[float, float]:

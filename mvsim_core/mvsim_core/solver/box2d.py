@@ -63,11 +63,16 @@ class Box2dSolver:
 
     Args:
         layers: The heights at which bodies can meet.
+        origin: Place of the world that the solver takes as its origin [m]: single precision has
+            few digits left far away from it.
         substeps: Solver iterations a step; four is Box2D's own advice.
     """
 
-    def __init__(self, layers: Layers, substeps: int = 4) -> None:
+    def __init__(
+        self, layers: Layers, origin: tuple[float, float] = (0.0, 0.0), substeps: int = 4
+    ) -> None:
         """Make an empty world."""
+        self.origin = origin
         self._world = b2.World(gravity=(0.0, 0.0))
         self._layers = layers
         self._substeps = substeps
@@ -84,10 +89,10 @@ class Box2dSolver:
         key = self._next
         self._next += 1
         definition = b2.body_def(
-            type=_KINDS[kind], position=pose[:2], enable_sleep=False, user_data=key
+            type=_KINDS[kind], position=(0.0, 0.0), enable_sleep=False, user_data=key
         )
         body = self._world.create_body_from_def(definition)
-        body.set_transform(pose[:2], pose[2])
+        body.set_transform(self._local(pose[0], pose[1]), pose[2])
         self._bodies[key] = body
         if kind == DYNAMIC:
             self._set_mass(body, inertia)
@@ -147,7 +152,10 @@ class Box2dSolver:
 
     def place(self, body: int, x: float, y: float, yaw: float) -> None:
         """Put a body somewhere else [m, m, rad]."""
-        self._bodies[body].set_transform((x, y), yaw)
+        self._bodies[body].set_transform(self._local(x, y), yaw)
+
+    def _local(self, x: float, y: float) -> tuple[float, float]:
+        return x - self.origin[0], y - self.origin[1]
 
     def set_height(self, body: int, z: float) -> None:
         """Say how high the reference point of a moving body is [m]: what it can meet follows."""
@@ -198,7 +206,8 @@ class Box2dSolver:
             manifold = event.manifold
             origin = a.position
             anchor = next(iter(manifold.points())).anchor_a
-            point = (origin[0] + anchor[0], origin[1] + anchor[1])
+            x, y = origin[0] + anchor[0], origin[1] + anchor[1]
+            point = (x + self.origin[0], y + self.origin[1])
             pair = (a.user_data, b.user_data)
             self._touching.setdefault(pair, []).append((*point, *manifold.normal))
         for event in events.end_events():

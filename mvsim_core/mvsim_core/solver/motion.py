@@ -48,6 +48,7 @@ def absorb_kernel(  # noqa: PLR0913 (arrays of a kernel)
     pushed: tuple[F32, F32],
     poses: tuple[F32, F32],
     pulled: tuple[F32, F32],
+    origin: tuple[float, float],
     dt: float,
     stale: npt.NDArray[np.bool_],
 ) -> int:
@@ -59,6 +60,7 @@ def absorb_kernel(  # noqa: PLR0913 (arrays of a kernel)
         pushed: Linear and angular velocities given to the solver.
         poses: (n, 4) x, y, cos, sin before and after the solver's step.
         pulled: Linear and angular velocities after it.
+        origin: Place of the world that is the solver's origin [m].
         dt: Time step [s].
         stale: Output, True where the solver's copy shall be renewed.
     """
@@ -106,8 +108,8 @@ def absorb_kernel(  # noqa: PLR0913 (arrays of a kernel)
         b.az = (b.wz - b.wz_before) / dt
         b.wz_before = b.wz
         stale[k] = b.touching == 0 and (
-            abs(b.x - after[k, 0]) > DRIFT
-            or abs(b.y - after[k, 1]) > DRIFT
+            abs(b.x - origin[0] - after[k, 0]) > DRIFT
+            or abs(b.y - origin[1] - after[k, 1]) > DRIFT
             or abs(c1 - after[k, 2]) > DRIFT
             or abs(s1 - after[k, 3]) > DRIFT
         )
