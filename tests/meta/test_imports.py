@@ -12,7 +12,16 @@ CORE = ROOT / "mvsim_core" / "mvsim_core"
 BRIDGE = ROOT / "mvsim_ros2" / "mvsim_ros2"
 
 SYSTEMS = frozenset(
-    ("controllers", "dynamics", "elements", "friction", "sensors", "solver", "terrain")
+    (
+        "controllers",
+        "dynamics",
+        "elements",
+        "friction",
+        "kinematics",
+        "sensors",
+        "solver",
+        "terrain",
+    )
 )
 ABOVE_SYSTEMS = frozenset(("build", "cli", "vehicle", "world", "xmlfile"))
 FORBIDDEN = {

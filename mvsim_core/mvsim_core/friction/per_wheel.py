@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Friction models in ten lines of plain Python, one wheel at a time.
 
-For trying an idea, or a plug-in that few robots use: about a hundred times slower than a kernel
+For trying an idea, or a plug-in that few robots use: several hundred times slower than a kernel
 over all wheels such as `default.py`, which is the pattern for everything else.
 """
 
