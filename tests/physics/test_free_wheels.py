@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from mvsim_core import World, load_world
+from mvsim_core import BuildError, World, load_world
 from mvsim_core.dynamics.wheels import grip_matrix
 from tests.physics.test_slopes import incline
 from tests.physics.worlds import friction, twist_pid, world
@@ -200,3 +200,9 @@ def test_pushed_rollers_roll_along_freely() -> None:
     w = load_world(text=world(text, dt=FAST))
     w.run(2.0)
     assert w.vehicles["r1"].twist.vy == pytest.approx(1.0, abs=0.05)
+
+
+def test_ellipse_knows_no_rollers() -> None:
+    """An unsupported combination is an error, not a guess."""
+    with pytest.raises(BuildError, match="the ellipse model knows no rollers"):
+        load_world(text=world(vehicle("", "mecanum", ground='<friction class="ellipse"/>')))

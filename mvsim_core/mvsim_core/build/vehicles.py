@@ -204,6 +204,11 @@ def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
             f"{where}: vehicle {spec.name!r}: the wheels of the odometry must differ in y [m],"
             f" both have {wheels[layout.odo_left].y:g}"
         )
+    if spec.friction.kind == "ellipse" and any(w.has_rollers for w in wheels):
+        raise BuildError(
+            f"{where}: vehicle {spec.name!r}: the ellipse model knows no rollers;"
+            " take the friction class default or wardiagnemma"
+        )
     if layout.max_steer > 0.0 and layout.wheelbase <= 0.0:
         raise BuildError(
             f"{where}: vehicle {spec.name!r}: front wheels must be ahead of the rear wheels"
