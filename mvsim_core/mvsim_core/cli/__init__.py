@@ -13,7 +13,7 @@ import sys
 
 import typer
 
-from mvsim_core.cli import check, info, maps, plot, run, schema
+from mvsim_core.cli import bench, check, info, maps, plot, run, schema
 
 app = typer.Typer(
     name="mvsim",
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("check")(check.check)
 app.command("info")(info.info)
+app.command("bench")(bench.bench)
 app.command("map")(maps.make_map)
 app.command("schema")(schema.schema)
 app.command("plot")(plot.plot)

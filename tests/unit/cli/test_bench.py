@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""`mvsim bench`, as a user calls it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.unit.cli.conftest import Outcome
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_one_case_as_text_and_as_json(mvsim: Callable[..., Outcome]) -> None:
+    code, out, _ = mvsim("bench", "small_robot_10", "--json")
+    assert code == 0
+    results = json.loads(out)
+    assert {"step.small_robot_10"} <= set(results)
+    assert all(0 < row["best"] <= row["mean"] * 1.5 for row in results.values())
+    code, out, _ = mvsim("bench", "grid_rectangles")
+    assert code == 0
+    assert out.startswith("sensors.grid_rectangles_1000x1000: best ")
+    assert out.endswith(" [µs]\n")
+
+
+def test_list_and_wrong_filter(mvsim: Callable[..., Outcome]) -> None:
+    code, out, _ = mvsim("bench", "--list")
+    assert code == 0
+    names = out.split()
+    assert {"step.hills_100", "sensors.lidar2d_360_rays_grid"} <= set(names)
+    assert len(names) == len(set(names))
+    assert mvsim("bench", "teapot")[0] == 2
+
+
+def test_the_package_of_the_checkout_is_the_same_verb() -> None:
+    command = [sys.executable, "-m", "benchmarks", "hills", "--list"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["step.hills_1", "step.hills_100", "step.hills_1000"]
