@@ -7,8 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from mvsim_core import Pose
+from mvsim_core.sensors.pinhole import FROM_OPTICAL, compose
 from mvsim_ros2.parameters import Settings
+
+#: What is added to a camera's frame for that of its lens: z forward, x right, y down (REP-103).
+OPTICAL_FRAME = "_optical_frame"
+#: The same for the colour camera beside a depth camera.
+RGB_OPTICAL_FRAME = "_rgb_optical_frame"
+#: The frame with x forward of cameras whose own frame is that of their lens.
+LINK_FRAME = "_link"
 
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_]")
 
@@ -86,3 +96,22 @@ def names_of(settings: Settings, vehicle: str, *, alone: bool) -> Names:
     namespace = "" if bare else f"{vehicle}/"
     shared = "" if settings.frame_prefix else namespace
     return Names(namespace, f"{shared}tf", f"{shared}tf_static")
+
+
+def sensor_frames(sensor: Any) -> dict[str, Pose]:
+    """Return the frames of a sensor, each by what is added to its name.
+
+    The poses are in the frame that carries the sensor. The sensor's own frame, where the world
+    file puts it, comes first; cameras have those of their lenses too.
+    """
+    frames: dict[str, Pose] = {"": sensor.mount}
+    optical = getattr(sensor, "optical_mount", None)
+    if optical is None:
+        return frames
+    if optical == sensor.mount:
+        frames[LINK_FRAME] = compose(optical, FROM_OPTICAL)
+    frames[OPTICAL_FRAME] = optical
+    colour = getattr(sensor, "rgb_optical_mount", None)
+    if colour is not None:
+        frames[RGB_OPTICAL_FRAME] = colour
+    return frames

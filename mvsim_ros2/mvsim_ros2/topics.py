@@ -16,7 +16,15 @@ from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import LaserScan
+from sensor_msgs.msg import (
+    CameraInfo,
+    Image,
+    Imu,
+    JointState,
+    LaserScan,
+    NavSatFix,
+    PointCloud2,
+)
 from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
@@ -34,6 +42,7 @@ class Topic:
         latched: Whether late joiners get the last messages (transient local).
         frame: header.frame_id, and child_frame_id after an arrow; empty: none.
         mvsim_name: Name in the C++ MVSim, where it differs.
+        common_name: Further name for a sensor that is the only one of its class on its vehicle.
         per_vehicle: Whether each vehicle has one.
     """
 
@@ -44,6 +53,7 @@ class Topic:
     latched: bool = False
     frame: str = ""
     mvsim_name: str = ""
+    common_name: str = ""
     per_vehicle: bool = True
 
     @property
@@ -145,6 +155,91 @@ SCAN = Topic(
     frame="{sensor}",
 )
 
+POINTS = Topic(
+    "{sensor}/points",
+    PointCloud2,
+    5,
+    "3D lidar: x y z intensity ring, time if it differs; also on points if it is the only one.",
+    frame="{sensor}",
+    mvsim_name="{sensor}_points",
+    common_name="points",
+)
+IMU = Topic(
+    "{sensor}",
+    Imu,
+    10,
+    "Inertial unit, by REP-145; also on imu/data if it is the only one.",
+    frame="{sensor}",
+    common_name="imu/data",
+)
+FIX = Topic(
+    "{sensor}",
+    NavSatFix,
+    5,
+    "Satellite receiver; also on gps/fix if it is the only one.",
+    frame="{sensor}",
+    common_name="gps/fix",
+)
+ENCODERS = Topic(
+    "{sensor}", JointState, 10, "Encoders of the wheels (position, velocity); no effort."
+)
+IMAGE = Topic(
+    "{sensor}/image_raw", Image, 5, "Colour camera: rgb8.", frame="{sensor}_optical_frame"
+)
+CAMERA_INFO = Topic(
+    "{sensor}/camera_info",
+    CameraInfo,
+    5,
+    "Intrinsics of the picture with the same stamp; no distortion.",
+    frame="{sensor}_optical_frame",
+)
+RGB_IMAGE = Topic(
+    "{sensor}/image_raw",
+    Image,
+    5,
+    "Picture of a depth camera: rgb8.",
+    frame="{sensor}_rgb_optical_frame",
+    mvsim_name="{sensor}_rgb/image_raw",
+)
+RGB_INFO = Topic(
+    "{sensor}/camera_info",
+    CameraInfo,
+    5,
+    "Its intrinsics.",
+    frame="{sensor}_rgb_optical_frame",
+    mvsim_name="{sensor}_rgb/camera_info",
+)
+RAW_DEPTH = Topic(
+    "{sensor}/depth/image_raw",
+    Image,
+    5,
+    "Depth: 16UC1, millimetres, 0 for nothing (REP-118).",
+    frame="{sensor}_optical_frame",
+    mvsim_name="{sensor}_depth/image_raw",
+)
+DEPTH = Topic(
+    "{sensor}/depth/image",
+    Image,
+    5,
+    "The same: 32FC1, metres, NaN for nothing.",
+    frame="{sensor}_optical_frame",
+)
+DEPTH_INFO = Topic(
+    "{sensor}/depth/camera_info",
+    CameraInfo,
+    5,
+    "Intrinsics of the depth images.",
+    frame="{sensor}_optical_frame",
+    mvsim_name="{sensor}_depth/camera_info",
+)
+DEPTH_POINTS = Topic(
+    "{sensor}/points",
+    PointCloud2,
+    5,
+    "Depth camera: x y z rgb in the order of the image, NaN for nothing.",
+    frame="{sensor}_optical_frame",
+    mvsim_name="{sensor}_points",
+)
 INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD)
 OUTPUTS = (
     CLOCK,
@@ -155,6 +250,18 @@ OUTPUTS = (
     COLLISION,
     MARKERS,
     SCAN,
+    POINTS,
+    IMU,
+    FIX,
+    ENCODERS,
+    IMAGE,
+    CAMERA_INFO,
+    RGB_IMAGE,
+    RGB_INFO,
+    RAW_DEPTH,
+    DEPTH,
+    DEPTH_INFO,
+    DEPTH_POINTS,
     MAP,
     MAP_METADATA,
     DIAGNOSTICS,

@@ -24,7 +24,8 @@ from mvsim_ros2.conversions.motion import (
     tf_message,
     transform_message,
 )
-from mvsim_ros2.frames import Frames, Names, frames_of, unique_tokens
+from mvsim_ros2.frames import Frames, Names, frames_of, sensor_frames, unique_tokens
+from mvsim_ros2.joints import wheel_joints
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
@@ -89,15 +90,22 @@ class VehicleOutputs:
 
     def _sensor_outputs(self) -> dict[str, SensorOutput]:
         sensors = self._vehicle.sensors
-        lidars = [name for name, sensor in sensors.items() if sensor.kind == "laser"]
-        alias = self._settings.scan_topic
+        joints = wheel_joints(self._vehicle.spec.dynamics)
+        kinds = [sensor.kind for sensor in sensors.values()]
         outputs: dict[str, SensorOutput] = {}
         for name, token in unique_tokens(sensors).items():
             kind = sensors[name].kind
             if kind not in SENSOR_OUTPUTS:
                 continue
-            aliases = (self._names.topic(alias),) if alias and lidars == [name] else ()
-            place = Place(self._names.topic(token), self.frames.sensor(name), aliases)
+            place = Place(
+                token,
+                self.frames.sensor(name),
+                self._names.namespace,
+                alone=kinds.count(kind) == 1,
+                scan_topic=self._settings.scan_topic,
+                mvsim_names=self._settings.mvsim_topic_names,
+                joints=tuple(joint.spin for joint in joints),
+            )
             outputs[name] = SENSOR_OUTPUTS.get(kind)(self._node, place)
         return outputs
 
@@ -116,8 +124,9 @@ class VehicleOutputs:
         """Send what does not change: the places of the sensors, with those of the world."""
         frames = self.frames
         transforms = [
-            transform_message(frames.base, frames.sensor(name), sensor.mount, stamp)
+            transform_message(frames.base, frames.sensor(name) + suffix, pose, stamp)
             for name, sensor in self._vehicle.sensors.items()
+            for suffix, pose in sensor_frames(sensor).items()
         ]
         if frames.footprint != frames.base and not self._uneven:
             transforms.append(transform_message(frames.footprint, frames.base, _SAME, stamp))

@@ -21,7 +21,7 @@ from mvsim_ros2.conversions.diagnostics import Pace, pace_message
 from mvsim_ros2.conversions.maps import map_message, map_metadata
 from mvsim_ros2.conversions.motion import transform_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
-from mvsim_ros2.frames import frames_of, names_of, unique_tokens
+from mvsim_ros2.frames import names_of, sensor_frames, unique_tokens
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
@@ -68,8 +68,11 @@ class WorldOutputs:
 
     def _fixed_outputs(self) -> dict[str, SensorOutput]:
         sensors = self._world.standalone_sensors
+        old_names = self._settings.mvsim_topic_names
         return {
-            name: SENSOR_OUTPUTS.get(sensors[name].kind)(self._node, Place(token, name))
+            name: SENSOR_OUTPUTS.get(sensors[name].kind)(
+                self._node, Place(token, name, mvsim_names=old_names)
+            )
             for name, token in unique_tokens(sensors).items()
             if sensors[name].kind in SENSOR_OUTPUTS
         }
@@ -138,9 +141,13 @@ class WorldOutputs:
         self._started = True
         world = self._world
         fixed = world.standalone_sensors
-        for name, vehicle in self._vehicles.items():
-            map_frame = frames_of(self._settings, name).map
-            places = [transform_message(map_frame, s, fixed[s].mount, stamp) for s in fixed]
+        for vehicle in self._vehicles.values():
+            map_frame = vehicle.frames.map
+            places = [
+                transform_message(map_frame, name + suffix, pose, stamp)
+                for name, sensor in fixed.items()
+                for suffix, pose in sensor_frames(sensor).items()
+            ]
             vehicle.publish_static(stamp, places)
         if self._maps:
             whole, metadata = self._maps

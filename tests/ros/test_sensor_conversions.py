@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Readings of sensors as messages, without a graph: layouts, units, frames, covariances."""
+
+import math
+from array import array
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mvsim_msgs")
+
+from sensor_msgs.msg import NavSatFix, NavSatStatus, PointField
+from std_msgs.msg import Header
+
+from mvsim_core import Pose
+from mvsim_core.contacts import Contact
+from mvsim_core.sensors import COLORED_POINT, POINT, CloudReading, GnssReading, ImuReading
+from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.sensors.rgbd_camera import RgbdReading
+from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
+from mvsim_ros2.conversions.images import (
+    camera_info_message,
+    depth_message,
+    picture_message,
+    raw_depth_message,
+)
+from mvsim_ros2.conversions.inertial import fix_message, imu_message
+from mvsim_ros2.conversions.stamps import stamp_of
+from mvsim_ros2.conversions.wheels import (
+    contacts_message,
+    joint_states_message,
+    wheel_states_message,
+)
+from mvsim_ros2.frames import sensor_frames
+
+NOW = stamp_of(1_250_000_000)
+HEADER = Header(stamp=NOW, frame_id="base_link")
+LENS = Pinhole(4, 3, 50.0, 60.0, 1.5, 1.0)
+
+
+def cloud(times: list[float], *, timed: bool = True) -> CloudReading:
+    points = np.zeros(len(times), POINT)
+    points["x"] = np.arange(len(times)) + 1.0
+    points["intensity"], points["ring"], points["time"] = 0.5, 7, times
+    return CloudReading(250, 1.25, 1.35, points, timed, 0.1, 80.0, 16, 0.1)
+
+
+def columns(message: Any) -> dict[str, np.ndarray]:
+    """Read a cloud as consumers do: by offset and type of its fields."""
+    kinds = {PointField.FLOAT32: "f4", PointField.UINT16: "u2"}
+    assert message.row_step == message.point_step * message.width
+    assert len(message.data) == message.row_step * message.height
+    assert all(f.count == 1 for f in message.fields)
+    layout = np.dtype(
+        {
+            "names": [f.name for f in message.fields],
+            "formats": [kinds[f.datatype] for f in message.fields],
+            "offsets": [f.offset for f in message.fields],
+            "itemsize": message.point_step,
+        }
+    )
+    points = np.frombuffer(message.data.tobytes(), layout)
+    return {name: points[name] for name in layout.names or ()}
+
+
+def test_a_sweeping_lidar_tells_the_time_of_each_point() -> None:
+    message = lidar_message(cloud([0.0, 0.05, 0.1]), "top", NOW)
+    assert (message.header.stamp, message.header.frame_id) == (NOW, "top")
+    assert (message.height, message.width) == (1, 3)
+    assert message.is_dense
+    assert not message.is_bigendian
+    read = columns(message)
+    assert list(read) == ["x", "y", "z", "intensity", "ring", "time"]
+    assert read["x"].tolist() == [1.0, 2.0, 3.0]
+    assert read["intensity"].tolist() == [0.5] * 3
+    assert (read["ring"].dtype, read["ring"].tolist()) == (np.dtype("u2"), [7] * 3)
+    np.testing.assert_allclose(read["time"], [0.0, 0.05, 0.1])
+    assert isinstance(message.data, array)
+
+
+@pytest.mark.parametrize("times", [[], [0.3], [0.2, 0.2]])
+def test_times_that_do_not_differ_are_not_announced(times: list[float]) -> None:
+    # A consumer that scales them to 0 … 1 would divide by zero.
+    for reading in (cloud(times), cloud(times, timed=False)):
+        assert list(columns(lidar_message(reading, "top", NOW)))[-1] == "ring"
+
+
+def depth_reading(*, colours: bool = True) -> RgbdReading:
+    depth = np.full((3, 4), 2.0, np.float32)
+    depth[0, 0] = np.nan
+    rgb = np.full((3, 4, 3), (10, 20, 30), np.uint8) if colours else None
+    return RgbdReading(250, 1.25, depth, rgb, LENS, LENS, Pose(), 1e-3)
+
+
+def test_a_depth_cloud_has_the_order_of_the_image_and_packed_colours() -> None:
+    message = depth_cloud_message(depth_reading(), "cam_optical_frame", NOW)
+    assert (message.height, message.width, message.point_step) == (3, 4, COLORED_POINT.itemsize)
+    assert not message.is_dense
+    read = columns(message)
+    assert list(read) == ["x", "y", "z", "rgb"]
+    assert np.isnan(read["z"][0])
+    np.testing.assert_allclose(read["z"][1:], 2.0)
+    np.testing.assert_allclose(read["x"][5], (1 - 1.5) / 50.0 * 2.0)  # row 1, column 1
+    np.testing.assert_allclose(read["y"][5], 0.0)
+    assert read["rgb"].view("u4")[5] == (10 << 16) + (20 << 8) + 30
+    plain = columns(depth_cloud_message(depth_reading(colours=False), "c", NOW))
+    assert list(plain) == ["x", "y", "z"]
+
+
+def test_a_picture_is_rgb8() -> None:
+    rgb = np.arange(36, dtype=np.uint8).reshape(3, 4, 3)
+    message = picture_message(rgb, "cam_optical_frame", NOW)
+    assert (message.encoding, message.height, message.width) == ("rgb8", 3, 4)
+    assert message.step == 12
+    assert message.data.tolist() == list(range(36))
+    assert (message.header.frame_id, message.header.stamp) == ("cam_optical_frame", NOW)
+
+
+def test_depth_is_metres_or_millimetres() -> None:
+    depth = np.array([[np.nan, 0.1234, 2.0], [70.0, 0.0006, np.inf]], np.float32)
+    metres = depth_message(depth, "c", NOW)
+    assert (metres.encoding, metres.step) == ("32FC1", 12)
+    np.testing.assert_array_equal(np.frombuffer(metres.data, "f4").reshape(2, 3), depth)
+    counts = raw_depth_message(depth, "c", NOW)
+    assert (counts.encoding, counts.step) == ("16UC1", 6)
+    assert np.frombuffer(counts.data, "u2").tolist() == [0, 123, 2000, 65535, 1, 0]
+
+
+def test_camera_info_is_that_of_a_pinhole() -> None:
+    info = camera_info_message(LENS, "cam_optical_frame", NOW)
+    assert (info.width, info.height) == (4, 3)
+    assert info.distortion_model == "plumb_bob"
+    assert info.d.tolist() == [0.0] * 5
+    assert info.k.tolist() == [50.0, 0.0, 1.5, 0.0, 60.0, 1.0, 0.0, 0.0, 1.0]
+    assert info.r.tolist() == np.eye(3).ravel().tolist()
+    p = np.array(info.p).reshape(3, 4)
+    np.testing.assert_array_equal(p[:, :3].ravel(), info.k)
+    np.testing.assert_array_equal(p[:, 3], 0.0)
+
+
+def imu(orientation: Any, first: float) -> ImuReading:
+    eye = np.eye(3)
+    rates, forces = np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.5, 9.81])
+    cov = np.diag([first, 0.0 if first < 0 else first, 0.0 if first < 0 else first])
+    return ImuReading(1, 0.01, rates, forces, 4e-8 * eye, 3e-4 * eye, orientation, cov)
+
+
+def test_imu_by_rep_145() -> None:
+    message = imu_message(imu(None, -1.0), "imu", NOW)
+    assert message.orientation_covariance[0] == -1.0
+    assert message.linear_acceleration.z == 9.81
+    assert (message.angular_velocity.x, message.angular_velocity.z) == (0.1, 0.3)
+    np.testing.assert_allclose(np.array(message.angular_velocity_covariance)[::4], 4e-8)
+    np.testing.assert_allclose(np.array(message.linear_acceleration_covariance)[::4], 3e-4)
+    turned = imu_message(imu((0.0, 0.0, math.sin(0.5), math.cos(0.5)), 2.5e-5), "imu", NOW)
+    assert turned.orientation.z == math.sin(0.5)
+    np.testing.assert_allclose(np.array(turned.orientation_covariance)[::4], 2.5e-5)
+
+
+def test_fixes() -> None:
+    covariance = np.diag([4.0, 4.0, 16.0])
+    fix = fix_message(GnssReading(1, 0.1, 36.8, -2.4, 60.5, 0, covariance, 2), "gps", NOW)
+    assert (fix.latitude, fix.longitude, fix.altitude) == (36.8, -2.4, 60.5)
+    assert fix.status.status == NavSatStatus.STATUS_FIX
+    assert fix.status.service == NavSatStatus.SERVICE_GPS
+    assert fix.position_covariance_type == NavSatFix.COVARIANCE_TYPE_DIAGONAL_KNOWN
+    assert np.array(fix.position_covariance)[::4].tolist() == [4.0, 4.0, 16.0]
+    nan = math.nan
+    none = fix_message(GnssReading(1, 0.1, nan, nan, nan, -1, np.zeros((3, 3)), 0), "gps", NOW)
+    assert none.status.status == NavSatStatus.STATUS_NO_FIX
+    assert none.position_covariance_type == NavSatFix.COVARIANCE_TYPE_UNKNOWN
+    assert math.isnan(none.latitude)
+
+
+def test_joint_states_have_arrays_of_equal_length() -> None:
+    message = joint_states_message(("a", "b"), (1.0, 2.0), (3.0, 4.0), (5.0, 6.0), HEADER)
+    assert (message.name, message.position.tolist()) == (["a", "b"], [1.0, 2.0])
+    assert (message.velocity.tolist(), message.effort.tolist()) == ([3.0, 4.0], [5.0, 6.0])
+
+
+def test_wheel_forces_are_along_and_across_the_wheel() -> None:
+    angle = math.pi / 6
+    wheel = SimpleNamespace(
+        omega=2.0, steering=angle, torque=1.5, load=40.0, fx=math.cos(angle), fy=math.sin(angle)
+    )
+    (state,) = wheel_states_message(["w_joint"], [wheel], HEADER).wheels
+    assert (state.name, state.steering_angle, state.normal_force) == ("w_joint", angle, 40.0)
+    assert state.longitudinal_force == pytest.approx(1.0)
+    assert state.lateral_force == pytest.approx(0.0, abs=1e-12)
+
+
+def test_contacts_name_both_sides() -> None:
+    touch = Contact("r1", "wall", (1.0, 2.0), (0.0, 1.0), 0.25)
+    (contact,) = contacts_message([touch], HEADER).contacts
+    assert (contact.entity_a, contact.entity_b, contact.impulse) == ("r1", "wall", 0.25)
+    assert (contact.position.x, contact.position.y, contact.normal.y) == (1.0, 2.0, 1.0)
+
+
+def test_cameras_have_optical_frames() -> None:
+    mount = Pose(0.3, 0.0, 0.5)
+    plain = SimpleNamespace(mount=mount)
+    assert sensor_frames(plain) == {"": mount}
+    lens = compose(mount, OPTICAL)
+    camera = SimpleNamespace(mount=lens, optical_mount=lens)
+    frames = sensor_frames(camera)
+    assert list(frames) == ["", "_link", "_optical_frame"]
+    np.testing.assert_allclose(frames["_link"], mount, atol=1e-12)
+    depth = SimpleNamespace(mount=mount, optical_mount=lens, rgb_optical_mount=lens)
+    assert list(sensor_frames(depth)) == ["", "_optical_frame", "_rgb_optical_frame"]
+    np.testing.assert_allclose(compose(lens, FROM_OPTICAL), mount, atol=1e-12)
