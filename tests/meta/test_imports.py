@@ -36,6 +36,7 @@ FORBIDDEN = {
     "build": {"cli"},
     "vehicle": {"build", "cli", "world", "xmlfile"},
     "world": {"build", "cli", "xmlfile"},
+    "recording": ABOVE_SYSTEMS,
     **{system: ABOVE_SYSTEMS for system in SYSTEMS},
 }
 """Part of the core -> parts that it must not import."""
@@ -44,6 +45,8 @@ ONLY_IN = {
     "pyb2d3": {"solver"},
     "typer": {"cli"},
     "PIL": {"elements", "sensors"},
+    "matplotlib": {"recording"},
+    "pyarrow": {"recording"},
 }
 """Library -> the parts of the core that may know it."""
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from pathlib import Path
 
 import numpy as np
@@ -209,6 +210,22 @@ def test_log_path_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (two,) = (tmp_path / "runs" / "deep").glob("session_*-mvsim_r2_pose.csv")
     assert len(read_log(one).time) == len(read_log(two).time) == 10
     assert not list(tmp_path.rglob("*r3*"))
+
+
+def test_a_step_pays_only_for_a_copy(tmp_path: Path) -> None:
+    """25 vehicles: far less than 20 µs a step; the rest is another thread's work."""
+    carts = [cart(f"r{k}", f"0 {3 * k} 0", controller=twist_pid()) for k in range(25)]
+    w = load_world(text=world(*carts))
+    w.start_logging(tmp_path)
+    assert w._recorder is not None
+    w.run(0.1)
+    spans = []
+    for _ in range(20):
+        start = time.perf_counter()
+        for tick in range(10):
+            w._recorder.record(tick)
+        spans.append((time.perf_counter() - start) / 10)
+    assert min(spans) < 20e-6
 
 
 def test_a_world_that_is_dropped_leaves_complete_files(tmp_path: Path) -> None:
