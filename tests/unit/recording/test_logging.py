@@ -75,6 +75,9 @@ def test_files_names_and_header(tmp_path: Path) -> None:
     assert tuple(lines[0].split(",")) == POSE
     assert lines[1] == "# s,rad/s,m/s,m/s,m,m,rad,m,m,m,rad,rad,rad"
     assert len(lines) == 2 + 10
+    table = np.genfromtxt(files[0], delimiter=",", names=True)
+    assert table.dtype.names == POSE
+    assert table["Timestamp"] == pytest.approx(w.dt * np.arange(1, 11))
 
 
 @pytest.mark.parametrize("model", list(MODELS))
