@@ -55,6 +55,7 @@ from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state import FloatArray, Rows
 from mvsim_core.terrain.regions import Regions
+from mvsim_core.trajectory import TrajectoryFiles
 from mvsim_core.xmlfile import read_vehicle
 
 T = TypeVar("T")
@@ -160,6 +161,9 @@ class Builder:
         welds = [j for j in self.spec.joints if j.type == "weld"]
         contents.joints = self.spec.joints
         contents.set_welds([(j.body_a, j.body_b) for j in welds])
+        if self.spec.save_ground_truth_trajectory:
+            path, rate = self.spec.save_ground_truth_trajectory, self.spec.ground_truth_rate
+            contents.animations.append(TrajectoryFiles(path, rate, contents.entities))
         add_joints(self.spec.joints, contents.entities, contents.solver)
         for fixture in fixtures:
             enter(contents.solver, fixture)
@@ -251,18 +255,10 @@ class Builder:
 
     def _warn_of_missing_parts(self) -> None:
         """Name what the file asks for and this version does not do."""
-        wishes = (
-            ("save_to_rawlog", self.spec.save_to_rawlog, "MRPT rawlogs are"),
-            (
-                "save_ground_truth_trajectory",
-                self.spec.save_ground_truth_trajectory,
-                "trajectory files are",
-            ),
-        )
-        for element, wish, what in wishes:
-            if wish:
-                text = f"{what} not written by loading a world: {wish!r} is not made"
-                self.warn(self.spec.where, element, text)
+        rawlog = self.spec.save_to_rawlog
+        if rawlog:
+            text = f"MRPT rawlogs are not written: {rawlog!r} is not made"
+            self.warn(self.spec.where, "save_to_rawlog", text)
 
 
 def _located(element: Any, load: Callable[[Any], T]) -> T:

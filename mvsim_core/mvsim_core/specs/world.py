@@ -27,6 +27,7 @@ from mvsim_core.specs.params import (
     section,
 )
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
+from mvsim_core.specs.simulable import PublishSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 
 
@@ -146,9 +147,11 @@ class WorldSpec(Spec):
     collision_threshold: float = param(0.03, unit="m", check=NOT_NEGATIVE)
     joystick_enabled: bool = param(False)
     server_address: str = param("localhost")
-    save_to_rawlog: str = param("")
+    save_to_rawlog: str = param("", help="accepted; MRPT rawlogs are not written")
     rawlog_odometry_rate: float = param(10.0, unit="Hz", check=POSITIVE)
-    save_ground_truth_trajectory: str = param("")
+    save_ground_truth_trajectory: str = param(
+        "", help="gt.txt: TUM files gt.VEHICLE.txt, in the working directory"
+    )
     ground_truth_rate: float = param(50.0, unit="Hz", check=POSITIVE)
     max_slope_to_collide: float = param(0.30)
     min_slope_to_collide: float = param(-0.50)
@@ -163,4 +166,7 @@ class WorldSpec(Spec):
     actors: tuple[ActorSpec, ...] = section((), "actor", ActorSpec, many=True)
     sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
     markers: tuple[MarkerSpec, ...] = section((), "marker", MarkerSpec, many=True)
+    publish: PublishSpec = section(
+        PublishSpec(), "publish", PublishSpec, help="accepted, without effect"
+    )
     library: Any = field(default=None, compare=False, repr=False)
