@@ -58,6 +58,37 @@ _JOINTS = {
 }
 
 
+#: How much larger small polygons are while Box2D looks for their hull.
+ENLARGED = 256.0
+
+
+def _polygon(corners: FloatArray) -> Any:
+    """Return a Box2D polygon of convex corners (n, 2) [m] that keeps all of them.
+
+    Box2D melts corners that are nearer to each other than 2 cm, and where fewer than three are
+    left it makes a box of 1 m at the origin. What it melts goes through an enlarged copy.
+    """
+    polygon = b2.polygon(points=np.ascontiguousarray(corners, dtype=np.float32))
+    if polygon.count == len(corners) and _same_extent(polygon.vertices, corners):
+        return polygon
+    middle = corners.mean(axis=0)
+    enlarged = np.ascontiguousarray((corners - middle) * ENLARGED, dtype=np.float32)
+    polygon = b2.polygon(points=enlarged)
+    vertices = polygon.vertices  # a view
+    vertices[:] = vertices / ENLARGED + middle
+    centroid = polygon.centroid
+    polygon.centroid = (
+        centroid.x / ENLARGED + float(middle[0]),
+        centroid.y / ENLARGED + float(middle[1]),
+    )
+    return polygon
+
+
+def _same_extent(some: FloatArray, other: FloatArray) -> bool:
+    lows, highs = (some.min(axis=0), other.min(axis=0)), (some.max(axis=0), other.max(axis=0))
+    return np.allclose(*lows, rtol=1e-6, atol=1e-4) and np.allclose(*highs, rtol=1e-6, atol=1e-4)
+
+
 class Box2dSolver:
     """A Box2D world without gravity, damping and sleep: it does contacts and nothing else.
 
@@ -112,8 +143,7 @@ class Box2dSolver:
         )
         definition.filter = b2.make_filter(category_bits=bits, mask_bits=bits)
         for piece in convex_pieces(points):
-            corners = np.ascontiguousarray(piece, dtype=np.float32)
-            shape = handle.create_shape(definition, b2.polygon(points=corners))
+            shape = handle.create_shape(definition, _polygon(piece))
             if body in self._heights:
                 self._shapes.setdefault(body, []).append((shape, z_range))
 
