@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mvsim_core.entities import Entity
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry import Pose, Twist
@@ -99,6 +101,34 @@ class Handle:
         """
         need_finite("teleport", x=x, y=y, yaw=yaw, z=0.0 if z is None else z)
         self._world.teleport(self._entity, x, y, yaw, z)
+
+    def set_velocity(self, vx: float, vy: float, wz: float) -> None:
+        """Let it move: velocity of its reference point along the ground, its own frame.
+
+        Wheels roll along; the next steps decide what becomes of the motion.
+
+        Args:
+            vx: Forward [m/s].
+            vy: To the left [m/s].
+            wz: Yaw rate [rad/s].
+
+        Raises:
+            CommandError: A value is not finite.
+        """
+        need_finite("velocity", vx=vx, vy=vy, wz=wz)
+        b, com = self._body, self._entity.inertia
+        c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
+        vx, vy = vx * float(b["cos_x"]), vy * float(b["cos_y"])
+        b["vx"], b["vy"], b["wz"] = c * vx - s * vy, s * vx + c * vy, wz
+        along, across = vx - wz * com.com_y, vy + wz * com.com_x
+        b["cvx"], b["cvy"] = c * along - s * across, s * along + c * across
+        b["wz_before"] = wz
+        start = self._entity.wheel0
+        wheels = self._world.state_arrays.wheels[start : start + len(self._entity.wheels)]
+        at_x, at_y = vx - wz * wheels["y"], vy + wz * wheels["x"]
+        c, s = np.cos(wheels["yaw"]), np.sin(wheels["yaw"])
+        rolling = c * at_x + s * at_y + (c * at_y - s * at_x) * wheels["tan_grip"]
+        wheels["omega"] = rolling / wheels["radius"]
 
     def __repr__(self) -> str:
         """Return name and pose."""
