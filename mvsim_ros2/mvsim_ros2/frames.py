@@ -62,6 +62,10 @@ class Frames:
         """Return the frame of a sensor: its own name in the world file."""
         return self.prefix + name.lstrip("/")
 
+    def named(self, name: str) -> str:
+        """Return another frame of the vehicle."""
+        return self.prefix + name
+
 
 def frames_of(settings: Settings, vehicle: str) -> Frames:
     """Return the frames of a vehicle."""

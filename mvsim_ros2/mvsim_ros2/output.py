@@ -42,6 +42,11 @@ class Output:
         """Whether a message would go anywhere; if not, it need not be made."""
         return self._latched or any(p.get_subscription_count() > 0 for p in self._publishers)
 
+    @property
+    def listeners(self) -> int:
+        """How many listen now."""
+        return sum(p.get_subscription_count() for p in self._publishers)
+
     def publish(self, message: Any) -> None:
         """Send a message: a latched one to all names, another one where somebody listens."""
         for publisher in self._publishers:

@@ -13,6 +13,7 @@ from typing import Any
 from ackermann_msgs.msg import AckermannDriveStamped
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped
+from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
@@ -25,7 +26,7 @@ from sensor_msgs.msg import (
     NavSatFix,
     PointCloud2,
 )
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
@@ -118,7 +119,8 @@ TF = Topic(
     "tf",
     TFMessage,
     100,
-    "map → odom → base_footprint → base_link; publish_rate, and before scans of the same tick.",
+    "map → odom → base_footprint → base_link; publish_rate, and before scans of the same tick."
+    " Wheels too while somebody reads robot_description.",
 )
 TF_STATIC = Topic("tf_static", TFMessage, 1, "base_link → sensors; once.", latched=True)
 ODOM = Topic(
@@ -146,6 +148,34 @@ MARKERS = Topic(
     "Chassis and wheels for rviz; when a wheel has turned, at most 10 Hz.",
     latched=True,
     frame="base_link",
+)
+JOINT_STATES = Topic(
+    "joint_states",
+    JointState,
+    10,
+    "Angles, speeds and torques of the wheels, and angles of steered ones; publish_rate.",
+)
+WHEEL_STATES = Topic(
+    "wheel_states",
+    WheelStates,
+    10,
+    "Forces of the ground on the wheels, loads, torques; publish_rate.",
+    frame="base_link",
+)
+ROBOT_DESCRIPTION = Topic(
+    "robot_description",
+    String,
+    1,
+    "URDF of the vehicle; at the start, and again for everybody who comes.",
+    latched=True,
+)
+CONTACTS = Topic(
+    "contacts",
+    Contacts,
+    10,
+    "All that touches in the world; publish_rate.",
+    frame="map",
+    per_vehicle=False,
 )
 SCAN = Topic(
     "{sensor}",
@@ -249,6 +279,9 @@ OUTPUTS = (
     GROUND_TRUTH,
     COLLISION,
     MARKERS,
+    JOINT_STATES,
+    WHEEL_STATES,
+    ROBOT_DESCRIPTION,
     SCAN,
     POINTS,
     IMU,
@@ -262,6 +295,7 @@ OUTPUTS = (
     DEPTH,
     DEPTH_INFO,
     DEPTH_POINTS,
+    CONTACTS,
     MAP,
     MAP_METADATA,
     DIAGNOSTICS,

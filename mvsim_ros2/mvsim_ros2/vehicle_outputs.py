@@ -10,7 +10,7 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 
 from mvsim_core import Pose, Vehicle
 from mvsim_ros2.conversions.markers import ChassisLook, WheelLook, header_of, vehicle_markers
@@ -28,9 +28,21 @@ from mvsim_ros2.frames import Frames, Names, frames_of, sensor_frames, unique_to
 from mvsim_ros2.joints import wheel_joints
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
+from mvsim_ros2.robot_description import robot_description
 from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
-from mvsim_ros2.topics import COLLISION, MARKERS, ODOM, TF, TF_STATIC, Topic
+from mvsim_ros2.topics import (
+    COLLISION,
+    JOINT_STATES,
+    MARKERS,
+    ODOM,
+    ROBOT_DESCRIPTION,
+    TF,
+    TF_STATIC,
+    WHEEL_STATES,
+    Topic,
+)
 from mvsim_ros2.topics import GROUND_TRUTH as TRUTH
+from mvsim_ros2.wheel_outputs import WheelOutputs
 
 #: Wheels that have turned by less [rad] since the last markers are not drawn anew.
 VISIBLE_TURN = 0.01
@@ -74,6 +86,11 @@ class VehicleOutputs:
         self._truth = self._output(TRUTH)
         self._collision = self._output(COLLISION)
         self._markers = self._output(MARKERS)
+        self._description = self._output(ROBOT_DESCRIPTION)
+        self._text = ""
+        self._readers = 0
+        joint_states, wheel_states = self._output(JOINT_STATES), self._output(WHEEL_STATES)
+        self._wheels = WheelOutputs(vehicle, self.frames, joint_states, wheel_states)
         self._sensors: dict[str, SensorOutput] = self._sensor_outputs()
         self._touched = False
         self._steering: list[float] = []
@@ -81,7 +98,9 @@ class VehicleOutputs:
         self._odom_message = odometry_message((frames.odom, frames.footprint), WHEEL_ODOMETRY)
         self._truth_message = odometry_message((frames.map, frames.base), GROUND_TRUTH)
         self._links = list(self._moving_links())
-        self._tf_message = tf_message([message for message, _ in self._links])
+        links = [message for message, _ in self._links]
+        self._tf_message = tf_message(links)
+        self._tf_with_wheels = tf_message(links + self._wheels.links)
 
     def _output(self, topic: Topic) -> Output:
         alias = topic.mvsim_name if self._settings.mvsim_topic_names else ""
@@ -131,7 +150,23 @@ class VehicleOutputs:
         if frames.footprint != frames.base and not self._uneven:
             transforms.append(transform_message(frames.footprint, frames.base, _SAME, stamp))
         self._tf_static.publish(tf_message(transforms + of_the_world))
+        self.publish_description()
         self.publish_markers(stamp)
+
+    def publish_description(self) -> None:
+        """Send what the vehicle is made of: at first, and when somebody has come to read it.
+
+        Those who come get the first message anew only if they ask for it (transient local), which
+        the RViz configuration of Nav2 does not.
+        """
+        readers = self._description.listeners
+        if self._text and readers <= self._readers:
+            self._readers = readers
+            return
+        self._readers = readers
+        if not self._text:
+            self._text = robot_description(self._vehicle, self.frames, footprint=not self._uneven)
+        self._description.publish(String(data=self._text))
 
     # ------------------------------------------------------------------ each step
     def watch(self) -> None:
@@ -140,16 +175,23 @@ class VehicleOutputs:
             self._touched = True
 
     def publish_tf(self, stamp: Time) -> None:
-        """Send where the vehicle is."""
-        if not self._links or not self._tf.wanted:
+        """Send where the vehicle is.
+
+        Where its wheels are is sent only while somebody reads the robot's description, who alone
+        knows what hangs on them.
+        """
+        message = self._tf_with_wheels if self._readers else self._tf_message
+        if not message.transforms or not self._tf.wanted:
             return
         odometry, truth = self._vehicle.odometry.pose, self._vehicle.pose
-        for message, pose in self._links:
-            fill_transform(message, pose(truth, odometry), stamp)
-        self._tf.publish(self._tf_message)
+        for link, pose in self._links:
+            fill_transform(link, pose(truth, odometry), stamp)
+        if self._readers:
+            self._wheels.fill_links(stamp)
+        self._tf.publish(message)
 
     def publish_motion(self, stamp: Time) -> None:
-        """Send odometry, ground truth and collision."""
+        """Send odometry, ground truth, collision and wheels."""
         vehicle = self._vehicle
         if self._odom.wanted:
             fill_odometry(self._odom_message, *vehicle.odometry, stamp)
@@ -160,6 +202,7 @@ class VehicleOutputs:
         if self._collision.wanted:
             self._collision.publish(Bool(data=self._touched))
             self._touched = False
+        self._wheels.publish(stamp)
 
     def publish_markers(self, stamp: Time) -> None:
         """Send how the vehicle looks if that has changed."""
@@ -193,5 +236,7 @@ class VehicleOutputs:
         for output in (self._tf, self._tf_static, self._odom, self._truth, self._collision):
             output.close()
         self._markers.close()
+        self._description.close()
+        self._wheels.close()
         for sensor in self._sensors.values():
             sensor.close()

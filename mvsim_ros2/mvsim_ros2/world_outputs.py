@@ -8,24 +8,30 @@ a message finds its time and its place already there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from rclpy.clock import ROSClock
 from rclpy.node import Node
 from rclpy.time import Time as RosTime
+from std_msgs.msg import Header
 
-from mvsim_core import World
+from mvsim_core import Vehicle, World
 from mvsim_core.specs.element import ElevationMapSpec
+from mvsim_ros2.command_inputs import Listener
+from mvsim_ros2.control.timeline import Timeline
 from mvsim_ros2.conversions.diagnostics import Pace, pace_message
 from mvsim_ros2.conversions.maps import map_message, map_metadata
 from mvsim_ros2.conversions.motion import transform_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
-from mvsim_ros2.frames import names_of, sensor_frames, unique_tokens
+from mvsim_ros2.conversions.wheels import contacts_message
+from mvsim_ros2.frames import sensor_frames, unique_tokens
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
+from mvsim_ros2.roster import Roster
 from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
-from mvsim_ros2.topics import CLOCK, DIAGNOSTICS, MAP, MAP_METADATA
+from mvsim_ros2.topics import CLOCK, CONTACTS, DIAGNOSTICS, MAP, MAP_METADATA
 from mvsim_ros2.vehicle_outputs import VehicleOutputs
 
 #: Greatest rate of chassis markers [Hz of simulated time].
@@ -39,32 +45,59 @@ class WorldOutputs:
         node: The main node.
         world: What is published.
         settings: Parameters of the node.
+        timeline: From ticks to the time that is told.
     """
 
-    def __init__(self, node: Node, world: World, settings: Settings) -> None:
+    def __init__(self, node: Node, world: World, settings: Settings, timeline: Timeline) -> None:
         """Create the publishers; nothing is sent before the first step."""
+        self._timeline = timeline
         self._node = node
         self._world = world
         self._settings = settings
         self._clock = Output(node, CLOCK, CLOCK.name)
         self._diagnostics = Output(node, DIAGNOSTICS, DIAGNOSTICS.name)
+        self._contacts = Output(node, CONTACTS, CONTACTS.name)
         self._maps = self._map_outputs()
-        self._vehicles = self._vehicle_outputs()
+        self._uneven = any(isinstance(e, ElevationMapSpec) for e in world.spec.elements)
+        self._roster = Roster(settings, world.vehicles)
+        self._vehicles: dict[str, VehicleOutputs] = {}
+        self._handles: dict[str, Vehicle] = {}
+        self._strangers: set[str] = set()  # what does not change was not yet told of them
+        self.follow({})
         self._fixed = self._fixed_outputs()
         self._started = False
         self.set_rates(settings)
         self._report_silent_sensors()
 
-    def _vehicle_outputs(self) -> dict[str, VehicleOutputs]:
-        world, settings = self._world, self._settings
-        uneven = any(isinstance(e, ElevationMapSpec) for e in world.spec.elements)
-        alone = len(world.vehicles) == 1
-        outputs = {}
-        for name, token in unique_tokens(world.vehicles).items():
-            names = names_of(settings, token, alone=alone)
-            vehicle = world.vehicles[name]
-            outputs[name] = VehicleOutputs(self._node, vehicle, settings, names, uneven=uneven)
-        return outputs
+    def follow(self, namespaces: Mapping[str, str]) -> None:
+        """Give new vehicles their topics, and take those of vehicles that are gone away.
+
+        Args:
+            namespaces: Those that vehicles want; "" or nothing: their name.
+        """
+        vehicles = self._world.vehicles
+        for name, handle in list(self._handles.items()):
+            if vehicles.get(name) is not handle:
+                self._handles.pop(name)
+                self._vehicles.pop(name).close()
+        for name, vehicle in vehicles.items():
+            if name in self._vehicles:
+                continue
+            names = self._roster.names(name, namespaces.get(name, ""))
+            self._handles[name] = vehicle
+            self._vehicles[name] = VehicleOutputs(
+                self._node, vehicle, self._settings, names, uneven=self._uneven
+            )
+            self._strangers.add(name)
+
+    def listeners(self, namespaces: Mapping[str, str]) -> dict[str, Listener]:
+        """Return who takes commands now, and where."""
+        return {
+            name: Listener(
+                self._roster.names(name, namespaces.get(name, "")), "ackermann" in vehicle.accepts
+            )
+            for name, vehicle in self._handles.items()
+        }
 
     def _fixed_outputs(self) -> dict[str, SensorOutput]:
         sensors = self._world.standalone_sensors
@@ -110,21 +143,27 @@ class WorldOutputs:
         vehicles = self._vehicles.values()
         for vehicle in vehicles:
             vehicle.watch()
-        motion = ticks % self._motion_ticks == 0 or not self._started
+        motion = ticks % self._motion_ticks == 0 or not self._started or bool(self._strangers)
         if not (motion or fresh or ticks % self._clock_ticks == 0):
             return
-        stamp = self._tell_time(world.clock.ns())
+        stamp = self._tell_time(self._timeline.ns(ticks))
         if not self._started:
+            self._publish_maps(stamp)
+        if self._strangers:
             self._publish_static(stamp)
         self._publish_tf(stamp, motion)
         if motion:
             for vehicle in vehicles:
                 vehicle.publish_motion(stamp)
+            if self._contacts.wanted:
+                header = Header(stamp=stamp, frame_id=self._settings.map_frame)
+                self._contacts.publish(contacts_message(world.contacts, header))
         for sensor in fresh:
             self._publish_reading(sensor, stamp)
         if ticks % self._marker_ticks == 0:
             for vehicle in vehicles:
                 vehicle.publish_markers(stamp)
+                vehicle.publish_description()
 
     def _tell_time(self, nanoseconds: int) -> Time:
         stamp = stamp_of(nanoseconds)
@@ -138,10 +177,9 @@ class WorldOutputs:
         return stamp
 
     def _publish_static(self, stamp: Time) -> None:
-        self._started = True
-        world = self._world
-        fixed = world.standalone_sensors
-        for vehicle in self._vehicles.values():
+        fixed = self._world.standalone_sensors
+        for name in self._strangers & self._vehicles.keys():
+            vehicle = self._vehicles[name]
             map_frame = vehicle.frames.map
             places = [
                 transform_message(map_frame, name + suffix, pose, stamp)
@@ -149,6 +187,11 @@ class WorldOutputs:
                 for suffix, pose in sensor_frames(sensor).items()
             ]
             vehicle.publish_static(stamp, places)
+        self._strangers.clear()
+
+    def _publish_maps(self, stamp: Time) -> None:
+        self._started = True
+        world = self._world
         if self._maps:
             whole, metadata = self._maps
             whole.publish(map_message(world.grids[0], self._settings.map_frame, stamp))
@@ -174,7 +217,7 @@ class WorldOutputs:
     def _publish_reading(self, sensor: Any, stamp: Time) -> None:
         world = self._world
         if sensor.last.tick != world.ticks:  # it was measured earlier and arrives late
-            stamp = stamp_of(round(sensor.last.tick * world.dt * 1e9))
+            stamp = stamp_of(self._timeline.ns(sensor.last.tick))
         if sensor.parent is not None:
             self._vehicles[sensor.parent].publish_reading(sensor, stamp)
         elif sensor.name in self._fixed:
@@ -182,5 +225,16 @@ class WorldOutputs:
 
     def publish_pace(self, pace: Pace) -> None:
         """Send diagnostics."""
-        stamp = stamp_of(self._world.clock.ns())
+        stamp = stamp_of(self._timeline.ns(self._world.ticks))
         self._diagnostics.publish(pace_message(pace, self._node.get_name(), stamp))
+
+    def repeat_clock(self) -> None:
+        """Tell the time again while it stands still, for those who came later."""
+        if self._started:
+            self._tell_time(self._timeline.ns(self._world.ticks))
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        outputs: list[Any] = [self._clock, self._diagnostics, self._contacts, *self._maps]
+        for output in (*outputs, *self._vehicles.values(), *self._fixed.values()):
+            output.close()

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped
+from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import LaserScan
-from std_msgs.msg import Bool
+from sensor_msgs.msg import JointState, LaserScan
+from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
@@ -57,6 +58,10 @@ TOPICS = {
     "/simul_map_metadata": (MapMetaData, LASTING),
     "/collision": (Bool, VOLATILE),
     "/chassis_markers": (MarkerArray, LASTING),
+    "/joint_states": (JointState, VOLATILE),
+    "/wheel_states": (WheelStates, VOLATILE),
+    "/robot_description": (String, LASTING),
+    "/contacts": (Contacts, VOLATILE),
     "/diagnostics": (DiagnosticArray, VOLATILE),
 }
 
@@ -259,11 +264,13 @@ def trees(observer: Observer) -> dict[int, Tree]:
 
 
 def test_every_frame_is_in_one_tree_below_map(trees: dict[int, Tree], observer: Observer) -> None:
-    tree = next(iter(trees.values()))
+    tree = trees[max(trees)]
     chain = ["front laser", "base_link", "base_footprint", "odom", "map"]
     for child, parent in pairwise(chain):
         assert tree.parent[child].header.frame_id == parent
-    assert set(tree.parent) == set(chain[:-1])
+    wheels = {"l_wheel_link", "r_wheel_link"}  # on tf since robot_description is read
+    assert set(tree.parent) == {*chain[:-1], *wheels}
+    assert {tree.parent[wheel].header.frame_id for wheel in wheels} == {"base_link"}
     for _, message in list(observer.events):
         header = getattr(message, "header", None)
         if header is not None and header.frame_id:

@@ -45,6 +45,29 @@ CAR = """
   <friction class="default"><mu>0.8</mu></friction>
 </vehicle:class>
 """
+SENSORS = """
+<sensor class="laser" name="scanner"><pose_3d>0.1 0 0.3 0 0 0</pose_3d><nrays>45</nrays>
+  <sensor_period>0.1</sensor_period></sensor>
+<sensor class="lidar3d" name="top"><pose_3d>0 0 0.6 0 0 0</pose_3d><vert_nrays>4</vert_nrays>
+  <horz_nrays>60</horz_nrays><sensor_period>0.1</sensor_period></sensor>
+<sensor class="camera" name="eye"><pose_3d>0.2 0 0.4 -90 0 -90</pose_3d>
+  <ncols>64</ncols><nrows>48</nrows><cx>31.5</cx><cy>23.5</cy><fx>40</fx><fy>40</fy>
+  <sensor_period>0.2</sensor_period></sensor>
+<sensor class="rgbd_camera" name="depth cam"><pose_3d>0.25 0 0.4 0 0 0</pose_3d>
+  <depth_ncols>40</depth_ncols><depth_nrows>30</depth_nrows><depth_cx>19.5</depth_cx>
+  <depth_cy>14.5</depth_cy><depth_fx>30</depth_fx><depth_fy>30</depth_fy>
+  <rgb_ncols>40</rgb_ncols><rgb_nrows>30</rgb_nrows><rgb_cx>19.5</rgb_cx><rgb_cy>14.5</rgb_cy>
+  <rgb_fx>30</rgb_fx><rgb_fy>30</rgb_fy><sensor_period>0.2</sensor_period></sensor>
+<sensor class="imu" name="inertial"><pose_3d>0 0 0.1 0 0 0</pose_3d>
+  <measure_orientation>true</measure_orientation><sensor_period>0.01</sensor_period></sensor>
+<sensor class="gnss" name="antenna"><pose_3d>-0.1 0 0.5 0 0 0</pose_3d>
+  <sensor_period>0.2</sensor_period></sensor>
+<sensor class="wheel_encoders" name="ticks"><sensor_period>0.05</sensor_period></sensor>
+"""
+GEOREFERENCE = """
+<georeference><latitude>36.8</latitude><longitude>-2.4</longitude><height>60</height>
+</georeference>
+"""
 MAP_YAML = """\
 image: map.png
 resolution: 0.1
@@ -87,6 +110,23 @@ def two_robots(folder: Path, fans: list[tuple[int, float]]) -> Path:
         + CAR
         + '<vehicle name="zoe" class="courier"><init_pose>0 0 0</init_pose></vehicle>'
         + '<vehicle name="anna" class="car"><init_pose>4 3 0</init_pose></vehicle>',
+    )
+
+
+def all_sensors(folder: Path) -> Path:
+    """Write a georeferenced world: a robot with a sensor of each class before a wall, a car."""
+    wall = (
+        '<block name="wall"><shape><pt>0 -4</pt><pt>0 4</pt><pt>0.2 4</pt><pt>0.2 -4</pt></shape>'
+        "<static>true</static><zmin>0</zmin><zmax>3</zmax><init_pose>3 0 0</init_pose></block>"
+    )
+    return _write(
+        folder,
+        GEOREFERENCE
+        + COURIER.format(sensors=SENSORS)
+        + CAR
+        + wall
+        + '<vehicle name="r1" class="courier"><init_pose>0 0 0</init_pose></vehicle>'
+        + '<vehicle name="car" class="car"><init_pose>-5 2 0</init_pose></vehicle>',
     )
 
 
