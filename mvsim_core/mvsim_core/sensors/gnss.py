@@ -102,13 +102,16 @@ class Gnss(Sensor[GnssReading]):
         # drawn also without a fix, so that the stream depends on the time alone
         east, north, up = (self._sigma * self._rng.standard_normal(3)).tolist()
         x, y, z = self.antenna(bodies)
-        if not self.covered(x, y, z):
+        place = (math.inf, math.inf, math.inf)
+        if self.covered(x, y, z):
+            c, s = math.cos(self.earth.yaw), math.sin(self.earth.yaw)
+            shifted = (x + c * east + s * north, y - s * east + c * north, z + up)
+            place = self.earth.to_geodetic(*shifted)
+        if not all(map(math.isfinite, place)):  # hidden, or outside what UTM can tell
             nan = math.nan
             return GnssReading(
                 tick, time, nan, nan, nan, STATUS_NO_FIX, self._unknown, COVARIANCE_UNKNOWN
             )
-        c, s = math.cos(self.earth.yaw), math.sin(self.earth.yaw)
-        place = self.earth.to_geodetic(x + c * east + s * north, y - s * east + c * north, z + up)
         return GnssReading(
             tick, time, *place, STATUS_FIX, self._covariance, COVARIANCE_DIAGONAL_KNOWN
         )

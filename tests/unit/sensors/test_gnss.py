@@ -190,3 +190,10 @@ def test_a_world_that_lies_nowhere_warns_once_and_reads_nothing():
     assert world.fresh == []
     world.reset()
     assert len(world.warnings) == 1
+
+
+def test_points_that_utm_does_not_know_have_no_fix():
+    world = robot(gnss_xml(), georeference(utm=True), pose="562365 4084007 0")
+    assert reading(world).status == 0
+    world.vehicles["r1"].teleport(1e9, 1e9, 0)
+    assert reading(world).status == -1
