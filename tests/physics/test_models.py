@@ -131,6 +131,30 @@ def test_ellipse_brakes_brake(sign: int) -> None:
         last = sign * robot.twist.vx
 
 
+@pytest.mark.parametrize("v", [0.3, 1.0, -0.6])
+def test_ellipse_rolls_at_the_slip_that_its_force_needs(v: float) -> None:
+    """Uphill at constant speed: F = F_z C_s s for each wheel, without shaking, at 5 ms."""
+    hill = """<element class="elevation_map"><resolution>400</resolution>
+      <elevation_data_matrix>[-20 -20; 20 20]</elevation_data_matrix></element>"""
+    w = load_world(text=world(hill, cart(controller=twist_pid(20, 40, 60), ground=ellipse())))
+    robot = w.vehicles["r1"]
+    robot.set_twist(v)
+    w.run(5.0)
+    slips, torques = [], []
+    for _ in range(50):
+        wheel = robot.wheels[0]
+        slips.append(1.0 - robot.twist.vx / (wheel.omega * RADIUS))
+        torques.append(wheel.torque)
+        w.step()
+    assert max(torques) - min(torques) < 1e-3
+    force = 0.5 * MASS * G * math.sin(math.atan(0.1))
+    stiffness = 0.5 * MASS * G * math.cos(math.atan(0.1)) * 7.5
+    assert slips[-1] == pytest.approx(math.copysign(force / stiffness, v), rel=0.02)
+    robot.set_twist(0.0)
+    w.run(2.0)
+    assert abs(robot.twist.vx) < 1e-6, "it stops and is held"
+
+
 def test_ellipse_sideways_slide_is_symmetric() -> None:
     """Left and right slides are mirror images and stay slides."""
     paths = []

@@ -67,6 +67,25 @@ def capacities(p: Row, normal: float, alpha: float, s: float) -> tuple[float, fl
 
 
 @njit(cache=True, nogil=True)
+def settled_slip(vx: float, free: float, give: float) -> float:
+    """Return the slip ratio at which the tyre's own force leaves the wheel after a step.
+
+    A tyre is stiff: taken at the start of a step, the force of its slip throws the wheel to the
+    other side of it, step by step. Here force and slip agree at the end of the step,
+    u = free - give (u - vx)/u for forward motion, a quadratic equation.
+
+    Args:
+        vx: Speed over the ground [m/s].
+        free: Surface speed after the step without the ground [m/s].
+        give: Change of the surface speed in a step for a slip ratio of 1 [m/s].
+    """
+    sign = 1.0 if vx > 0.0 or (vx == 0.0 and free >= 0.0) else -1.0
+    rest = sign * free - give
+    surface = 0.5 * (rest + math.sqrt(rest * rest + 4.0 * give * abs(vx)))
+    return sign * slip_ratio(abs(vx), surface)
+
+
+@njit(cache=True, nogil=True)
 def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: float) -> None:
     """Write force and spin of the wheels `ids`."""
     for k in range(ids.shape[0]):
@@ -75,23 +94,29 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             continue
         p = params[k]
         surface = w.omega * w.radius
-        most_x, most_y = capacities(p, w.normal, slip_angle(w.vx, w.vy), slip_ratio(w.vx, surface))
+        c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
+        torque = w.torque - p.c_damping * w.omega
+        torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        alpha = slip_angle(w.vx, w.vy)
+        per_force = w.radius * w.radius / w.inertia * dt
+        most = capacities(p, w.normal, alpha, p.s_sat)[0]
+        free = surface + torque / w.radius * per_force
+        slip = settled_slip(w.vx, free, most / p.s_sat * per_force)
+        most_x, most_y = capacities(p, w.normal, alpha, slip)
         speed = max(math.hypot(w.vx, w.vy), abs(surface))
         if speed < STICK_SPEED:
             stick = 1.0 - speed / STICK_SPEED
             most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
             most_y = max(most_y, stick * w.normal * p.c_alpha * p.alpha_sat)
         if not math.isnan(w.region_mu):
+            most = min(most, w.region_mu * w.normal)
             most_x = min(most_x, w.region_mu * w.normal)
             most_y = min(most_y, w.region_mu * w.normal)
         lateral = clamp(-w.vy * w.carried / dt - w.slope_y, most_y)
-        c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
-        torque = w.torque - p.c_damping * w.omega
-        torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
         along = clamp(stop_slip(w, torque, dt), most_x)
         w.omega += (torque - w.radius * along) / w.inertia * dt
         if p.hold != 0:
-            along += slope_hold(w, along, most_x, dt)
+            along += slope_hold(w, along, max(most, most_x), dt)  # a held tyre slips as needed
         set_force(w, along, lateral)
 
 

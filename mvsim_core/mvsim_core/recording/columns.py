@@ -19,6 +19,8 @@ import numpy as np
 from mvsim_core.state import FloatArray
 
 TIME = "Timestamp"
+#: Below this speed slip is undefined and logged as 0 [m/s].
+REST = 1e-4
 
 
 #: Fields of the state that columns are made of.
@@ -101,15 +103,16 @@ class WheelHistory:
 
     @cached_property
     def slip_angle(self) -> FloatArray:
-        """Angle between rolling direction and velocity, within ±90° [rad]."""
-        return np.arctan2(self.wheel["vy"], np.abs(self.wheel["vx"]))
+        """Angle between rolling direction and velocity, within ±90° [rad]; 0 at rest."""
+        vx, vy = np.abs(self.wheel["vx"]), self.wheel["vy"]
+        return np.where(np.maximum(vx, np.abs(vy)) < REST, 0.0, np.arctan2(vy, vx))
 
     @cached_property
     def slip_ratio(self) -> FloatArray:
-        """(ωR - vx) / |ωR| within ±1, with the spin before the step."""
-        surface = self.wheel["omega0"] * self.wheel["radius"]
-        size = np.maximum(np.abs(surface), 1e-9)
-        return np.clip((surface - self.wheel["vx"]) / size, -1.0, 1.0)
+        """(ωR - vx) / |ωR| within ±1, with the spin before the step; 0 at rest."""
+        surface, vx = self.wheel["omega0"] * self.wheel["radius"], self.wheel["vx"]
+        ratio = np.clip((surface - vx) / np.maximum(np.abs(surface), 1e-9), -1.0, 1.0)
+        return np.where(np.maximum(np.abs(surface), np.abs(vx)) < REST, 0.0, ratio)
 
 
 @dataclass
