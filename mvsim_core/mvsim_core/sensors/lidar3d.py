@@ -35,8 +35,10 @@ POINT = np.dtype(
 )
 #: A body that moves farther in a tick than its speed explains by this [m, rad] was put there.
 JUMP = 0.05
-#: Beams in one packet: neighbours in azimuth, which meet the same things more often.
-TILE = (16, 1)
+#: Beams in one packet: neighbours in azimuth, and in height where rings are dense, meet the same
+#: things more often.
+SPARSE, DENSE = (16, 1), (4, 4)
+MANY_RINGS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +193,11 @@ class Lidar3d(Sensor[CloudReading]):
         pieces = [(at, min(count, total - at), 0)]
         if count > total - at:
             pieces.append((0, count - (total - at), total - at))
+        tile = DENSE if self.rings >= MANY_RINGS else SPARSE
         for beams, hits in zip(self._beams, self._hits, strict=True):
             for row, n, k in pieces:
                 part = poses if len(poses) == 1 else poses[k : k + n]
-                rays = Rays(beams, part, row, n, 0.0, self.range_max, mask, TILE)
+                rays = Rays(beams, part, row, n, 0.0, self.range_max, mask, tile)
                 self._reflectivity = self.scene.cast(rays, bodies, hits).reflectivity
 
     def _points(self, points: Rows, rows: int, timed: bool) -> int:
