@@ -217,6 +217,8 @@ class WorldOutputs:
     def _publish_reading(self, sensor: Any, stamp: Time) -> None:
         world = self._world
         if sensor.last.tick != world.ticks:  # it was measured earlier and arrives late
+            if sensor.last.tick < 1:
+                return  # a sweep from before the first /clock: time zero means no time in ROS
             stamp = stamp_of(self._timeline.ns(sensor.last.tick))
         if sensor.parent is not None:
             self._vehicles[sensor.parent].publish_reading(sensor, stamp)
