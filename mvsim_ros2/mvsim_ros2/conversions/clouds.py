@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from array import array
-
 import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Time
@@ -14,6 +12,7 @@ from std_msgs.msg import Header
 
 from mvsim_core.sensors.lidar3d import CloudReading
 from mvsim_core.sensors.rgbd_camera import RgbdReading
+from mvsim_ros2.conversions.sensing import byte_array
 
 _TYPES = {
     "f4": PointField.FLOAT32,
@@ -56,7 +55,7 @@ def cloud_message(
         is_bigendian=False,
         point_step=step,
         row_step=step * width,
-        data=array("B", points.tobytes()),
+        data=byte_array(points),
         is_dense=is_dense,
     )
 

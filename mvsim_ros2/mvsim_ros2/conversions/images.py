@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import sys
-from array import array
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import Header
 
 from mvsim_core.sensors.pinhole import Pinhole
+from mvsim_ros2.conversions.sensing import byte_array
 
 #: Length that one count of a 16UC1 depth image stands for [m] (REP-118).
 MILLIMETRE = 1e-3
@@ -35,8 +35,10 @@ def depth_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Im
 
 def raw_depth_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Image:
     """Return depths (height, width) [m] as 16UC1, in millimetres; 0 where nothing is."""
-    scaled = np.rint(np.nan_to_num(depth, posinf=0.0) / MILLIMETRE)
-    counts = np.minimum(scaled, np.iinfo(np.uint16).max).astype(np.uint16)
+    scaled = depth / np.float32(MILLIMETRE)
+    np.nan_to_num(scaled, copy=False, posinf=0.0)
+    np.minimum(scaled, np.iinfo(np.uint16).max, out=scaled)
+    counts = np.rint(scaled, out=scaled).astype(np.uint16)
     return _image(counts, "16UC1", Header(stamp=stamp, frame_id=frame))
 
 
@@ -49,7 +51,7 @@ def _image(pixels: npt.NDArray[Any], encoding: str, header: Header) -> Image:
         encoding=encoding,
         is_bigendian=sys.byteorder == "big",
         step=pixels.nbytes // height,
-        data=array("B", pixels.tobytes()),
+        data=byte_array(pixels),
     )
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,13 @@ from mvsim_core.sensors.lidar2d import LaserReading
 def float_array(values: npt.NDArray[np.float32]) -> array[float]:
     """Return numbers as the field type of float32[]."""
     return array("f", values.tobytes())
+
+
+def byte_array(values: npt.NDArray[Any]) -> array[int]:
+    """Return the bytes of an array as the field type of uint8[], copied once."""
+    data = array("B")
+    data.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
+    return data
 
 
 def scan_message(reading: LaserReading, frame: str, stamp: Time) -> LaserScan:
