@@ -36,7 +36,8 @@ def best_of(call: Callable[[], object], seconds: float = 0.004) -> float:
 def step_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
     """Return the cost of a step in µs: its best mean over a batch, its mean, and a phase each."""
     for robot in world.vehicles.values():
-        robot.set_twist(0.3, 0.0, 0.1)
+        if "twist" in robot.accepts:
+            robot.set_twist(0.3, 0.0, 0.1)
     for _ in range(WARM_UP):
         world.step()
     world.clear_profile()

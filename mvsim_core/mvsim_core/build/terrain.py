@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ from mvsim_core.terrain.surface import BUMP, FLAT, PIECE, RAMP, Surface, join_ma
 #: Fewer wheels than this do not fix an attitude: casters ahead and behind help.
 ENOUGH_SUPPORTS = 3
 
+Piece = tuple[Rows, FloatArray, Entity | None]
+
 
 @dataclass
 class Ground:
@@ -33,7 +36,7 @@ class Ground:
     """
 
     maps: list[tuple[Rows, FloatArray]] = field(default_factory=list)
-    pieces: list[tuple[Rows, FloatArray, Entity | None]] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
 
     def add_plane(self, spec: HorizontalPlaneSpec, entity: Entity | None) -> None:
         """Add a horizontal plane; `entity` is its body if it moves."""
@@ -71,23 +74,21 @@ class Ground:
 
     def height(self, x: float, y: float, below: float) -> float:
         """Return the highest ground at (x, y) that is not above `below`, as things are now [m]."""
-        owners = [e for _, _, e in self.pieces if e is not None]
+        pieces = [piece for piece in self.pieces if _near(piece, x, y)]
+        owners = [e for _, _, e in pieces if e is not None]
         bodies = np.concatenate([e.body for e in owners]) if owners else np.zeros(0, BODY)
         places = {id(e): i for i, e in enumerate(owners)}
-        surface = self._surface(lambda e: places[id(e)])
+        surface = self._surface(pieces, lambda e: places[id(e)])
         surface.place(bodies)
         return surface.height(x, y, below)
 
-    def _surface(self, row_of: Callable[[Entity], int]) -> Surface:
+    def _surface(self, chosen: list[Piece], row_of: Callable[[Entity], int]) -> Surface:
         rows, outlines, first = [], [], 0
-        for piece, corners, entity in self.pieces:
+        for piece, corners, entity in chosen:
             row = piece.copy()
             row["body"] = -1 if entity is None else row_of(entity)
             row["c"] = 1.0
-            row["far"] = np.hypot(
-                np.maximum(abs(row["x0"]), abs(row["x1"])),
-                np.maximum(abs(row["y0"]), abs(row["y1"])),
-            )
+            row["far"] = _reach(piece)
             row["first"], row["corners"] = first, len(corners)
             first += len(corners)
             rows.append(row)
@@ -100,7 +101,7 @@ class Ground:
         """Return the systems that keep entities on the ground; none where it is level."""
         if self._level(entities):
             return []
-        surface = self._surface(lambda e: e.row)
+        surface = self._surface(self.pieces, lambda e: e.row)
         blocks = [e for e in entities if isinstance(e.spec, BlockSpec) and _movable(e)]
         vehicles = [e for e in entities if e.vehicle is not None and e.leader is None]
         movers = [e for e in entities if e.moves]
@@ -125,6 +126,21 @@ class Ground:
             return False
         floors = {float(p["z"][0]) for p, _, e in self.pieces if e is None} or {0.0}
         return len(floors | {float(e.body["z"][0]) for e in entities if e.moves}) == 1
+
+
+def _reach(piece: Rows) -> float:
+    """Return how far from its body's reference point a piece of ground goes at most [m]."""
+    x0, x1, y0, y1 = (abs(float(piece[name][0])) for name in ("x0", "x1", "y0", "y1"))
+    return math.hypot(max(x0, x1), max(y0, y1))
+
+
+def _near(piece: Piece, x: float, y: float) -> bool:
+    """Tell whether a piece of ground can hold the point (x, y) [m]."""
+    row, _, entity = piece
+    if entity is None:
+        return True
+    place = entity.body[0]
+    return math.hypot(x - place["x"], y - place["y"]) <= _reach(row) + 1e-6
 
 
 def _lifts(piece: Rows, owner: Entity) -> bool:
