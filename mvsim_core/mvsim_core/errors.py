@@ -103,6 +103,10 @@ class StepError(MvsimError):
     """A step produced a number that is not finite; names vehicle, tick, field and value."""
 
 
+#: What is longer is no misspelt name but garbage; likeness costs time by the square of length.
+LONGEST_NAME = 60
+
+
 def suggestion(name: str, known: Iterable[str], *, listed: bool = False) -> str:
     """Return `. Did you mean 'diameter'?` for the nearest known name, or "".
 
@@ -121,6 +125,8 @@ def suggestion(name: str, known: Iterable[str], *, listed: bool = False) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most like `name`, ignoring case and separators, or None."""
+    if len(name) > LONGEST_NAME:
+        return None
     by_key = {_key(candidate): candidate for candidate in known}
     found = difflib.get_close_matches(_key(name), list(by_key), n=1, cutoff=0.65)
     return by_key[found[0]] if found else None

@@ -162,3 +162,15 @@ def test_ten_megabytes(tmp_path: Path) -> None:
     assert time.perf_counter() - start < 20.0  # about 2 s on an idle core
     assert len(spec.blocks) == 20_000
     assert spec.blocks[-1].where.line == 3 + 3 * 19_999
+
+
+def test_suggestions_take_no_time() -> None:
+    """Fuzzing found long garbage names in loops, each compared with all names each time."""
+    long = "\N{REPLACEMENT CHARACTER}" * 1500
+    unknown = " ".join(f'{long}{i}="1" wrng{i}="2"' for i in range(40))
+    body = f'<for var="i" from="1" to="20"><block {unknown}><init_pose>0 0 0</init_pose></block>'
+    start = time.perf_counter()
+    spec, warnings = read_world(text=f"<mvsim_world>{body}</for></mvsim_world>")
+    assert time.perf_counter() - start < LIMIT  # about 0.1 s on an idle core
+    assert len(spec.blocks) == 20
+    assert warnings
