@@ -34,14 +34,18 @@ def run(arguments: list[str]) -> int:
         arguments: Command line, the program's name first.
     """
     signals = StopSignals()  # before the slow imports
+    started = False
     try:
         with ExitStack() as cleanup:
             with signals.interrupting():
                 node = _start(arguments, cleanup)
+            started = True
             node.run(signals)
     except Stopped:
         return 0
     except Exception as error:
+        if signals() and not started:
+            return 0  # code in C turns `Stopped` into an exception of its own
         if not _expected(error):
             raise
         sys.stderr.write(f"mvsim_node: {error}\n")
