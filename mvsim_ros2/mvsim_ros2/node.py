@@ -12,7 +12,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ackermann_msgs.msg import AckermannDriveStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
@@ -20,21 +19,20 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mvsim_core import CommandError, Vehicle, World
+from mvsim_ros2.command_inputs import CommandInputs, Listener
+from mvsim_ros2.control.services import ControlServices
+from mvsim_ros2.control.simulation import Simulation
 from mvsim_ros2.conversions.commands import (
     AckermannCommand,
     TwistCommand,
-    ackermann_command,
     not_finite,
 )
 from mvsim_ros2.conversions.diagnostics import Pace
 from mvsim_ros2.core_messages import forward
-from mvsim_ros2.frames import names_of, unique_tokens
 from mvsim_ros2.mailbox import Mailbox
 from mvsim_ros2.parameters import PARAMETERS, Settings, SettingsError, changed, declare, unknown
 from mvsim_ros2.runner import Runner
 from mvsim_ros2.spinning import Spinner
-from mvsim_ros2.topics import ACKERMANN_CMD, CMD_VEL
-from mvsim_ros2.velocity_inputs import VelocityInputs
 from mvsim_ros2.world_outputs import WorldOutputs
 
 #: Wall time [s] between two looks at who publishes commands.
@@ -66,43 +64,80 @@ class MvsimNode(Node):
     # ----------------------------------------------------------------- a world
     def attach(self, world: World) -> None:
         """Create all that a world needs in ROS, start the callbacks, and make the first step."""
-        self._world = world
-        for problem in world.warnings:
-            self.get_logger().warning(str(problem))
+        settings = self.settings
         forward(self.get_logger())
-        self._outputs = WorldOutputs(self, world, self.settings)
-        factor = self.settings.realtime_factor
-        self._runner = Runner(
-            world, self._mailbox, self._outputs.publish, self._report, factor=factor
+        simulation = Simulation(
+            world, source=settings.world_file, seed=settings.seed, paused=settings.start_paused
         )
-        self._apply(self.settings, world)
+        self._simulation = simulation
+        self._outputs: WorldOutputs | None = None
+        self._runner = Runner(
+            world,
+            self._mailbox,
+            self._publish,
+            self._report,
+            factor=settings.realtime_factor,
+            phases=simulation.phases,
+        )
+        self._runner.idle = self._repeat_clock
+        self._inputs = CommandInputs(
+            self, settings.enable_stamped_cmd_vel, self._receive, self._receive_ackermann
+        )
+        self._closers.append(self._inputs.close)
+        self._take_world()
+        simulation.on_world = self._take_world
+        simulation.on_population = self._take_population
+        self._inputs.follow(self._listeners)
         self._own_the_clock()
-        self._subscribe(world)
+        self.create_timer(WATCH_PERIOD, self._inputs.watch, clock=self._wall)
+        self._closers.append(ControlServices(self, simulation, self._changed, settings).close)
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._take_parameters)
         self._closers.append(Spinner(self).close)
-        self.get_logger().info(
-            f"{self.settings.world_file}: {', '.join(world.vehicles) or 'no vehicles'};"
-            f" step {world.dt * 1e3:g} ms, real-time factor {self._factor_text()}"
-        )
         self._runner.step()  # may compile kernels: part of the start, which signals interrupt
 
-    def _subscribe(self, world: World) -> None:
-        choice = self.settings.enable_stamped_cmd_vel
-        velocities = VelocityInputs(self, choice, self._receive)
-        alone = len(world.vehicles) == 1
-        for name, token in unique_tokens(world.vehicles).items():
-            names = names_of(self.settings, token, alone=alone)
-            velocities.add(name, names.topic(CMD_VEL.name))
-            if "ackermann" in world.vehicles[name].accepts:
-                self.create_subscription(
-                    AckermannDriveStamped,
-                    names.topic(ACKERMANN_CMD.name),
-                    partial(self._receive_ackermann, name),
-                    ACKERMANN_CMD.qos,
-                )
-        self._closers.append(velocities.close)
-        self.create_timer(WATCH_PERIOD, velocities.watch, clock=self._wall)
+    def _take_world(self) -> None:
+        """Publish another world, or none; in the stepping thread."""
+        if self._outputs is not None:
+            self._outputs.close()
+            self._outputs = None
+        simulation, settings = self._simulation, self.settings
+        self._listeners: dict[str, Listener] = {}
+        if not simulation.has_world:
+            self._runner.take(None)
+            self.get_logger().info("no world")
+            return
+        world = simulation.world
+        for problem in world.warnings:
+            self.get_logger().warning(str(problem))
+        self._outputs = WorldOutputs(self, world, settings, simulation.timeline)
+        self._runner.take(world)
+        self._apply(settings, world)
+        self._listeners = self._outputs.listeners({})
+        self.get_logger().info(
+            f"{simulation.source or 'world'}: {', '.join(world.vehicles) or 'no vehicles'};"
+            f" step {world.dt * 1e3:g} ms, real-time factor {self._factor_text()}"
+        )
+
+    def _take_population(self) -> None:
+        """Follow vehicles that have come or gone; in the stepping thread."""
+        if self._outputs is not None:
+            namespaces = self._simulation.namespaces
+            self._outputs.follow(namespaces)
+            self._listeners = self._outputs.listeners(namespaces)
+        self._runner.restart()
+
+    def _changed(self) -> None:
+        """Listen to the vehicles that there are now; in the thread of the callbacks."""
+        self._inputs.follow(self._listeners)
+
+    def _publish(self) -> None:
+        if self._outputs is not None:
+            self._outputs.publish()
+
+    def _repeat_clock(self) -> None:
+        if self._outputs is not None:
+            self._outputs.repeat_clock()
 
     def _own_the_clock(self) -> None:
         """Do not listen to the own /clock: with use_sim_time the clock is set when it is told."""
@@ -128,8 +163,7 @@ class MvsimNode(Node):
     def _receive(self, name: str, command: TwistCommand) -> None:
         self._command(name, command, lambda v: v.set_twist(*command))
 
-    def _receive_ackermann(self, name: str, message: Any) -> None:
-        command = ackermann_command(message)
+    def _receive_ackermann(self, name: str, command: AckermannCommand) -> None:
         self._command(name, command, lambda v: v.set_ackermann(*command))
 
     def _command(
@@ -146,8 +180,11 @@ class MvsimNode(Node):
         self._mailbox.post(name, partial(self._follow, name, follow))
 
     def _follow(self, name: str, follow: Callable[[Vehicle], None], world: World) -> None:
+        vehicle = world.vehicles.get(name)
+        if vehicle is None:  # it was deleted in the meantime
+            return
         try:
-            follow(world.vehicles[name])
+            follow(vehicle)
         except CommandError as error:
             self._warn(str(error))
 
@@ -174,16 +211,19 @@ class MvsimNode(Node):
 
     def _apply(self, settings: Settings, world: World) -> None:
         world.command_timeout = settings.command_timeout or None
-        self._outputs.set_rates(settings)
+        if self._outputs is not None:
+            self._outputs.set_rates(settings)
         if settings.realtime_factor != self._runner.pacer.factor:
             self._runner.pacer.restart(world.ticks, settings.realtime_factor)
 
     # --------------------------------------------------------------- reporting
     def _report(self, pace: Pace) -> None:
+        if self._outputs is None:
+            return
         self._outputs.publish_pace(pace)
         if pace.slow:
             self.get_logger().warning(f"too slow: {pace}", throttle_duration_sec=10.0)
-        for name, vehicle in self._world.vehicles.items():
+        for name, vehicle in self._simulation.world.vehicles.items():
             if not vehicle.command_expired:
                 self._expired.discard(name)
             elif name not in self._expired:

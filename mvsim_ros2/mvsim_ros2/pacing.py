@@ -41,6 +41,18 @@ class Pacer:
         self.late = 0
         self.restart(0)
 
+    def like(self, dt: float, tick: int) -> Pacer:
+        """Return one for another world at a tick, with the same factor and the same losses.
+
+        Args:
+            dt: Length of its tick [s].
+            tick: Due now.
+        """
+        other = Pacer(dt, self.factor, now=self._now)
+        other.given_up, other.late = self.given_up, self.late
+        other.restart(tick)
+        return other
+
     def restart(self, tick: int, factor: float | None = None) -> None:
         """Let the present tick be due now, with another factor if one is given."""
         if factor is not None:

@@ -141,6 +141,9 @@ class Settings:
         "max or a number in [0, 1e6]",
         live=True,
     )
+    start_paused: bool = _switch(
+        False, "Begin paused after the first step; see the services for playing and stepping."
+    )
     seed: int = _param(
         0, "Seed of all random numbers of the simulation.", _whole, "a whole number >= 0"
     )

@@ -61,7 +61,7 @@ def test_each_robot_has_a_namespace_and_nothing_is_left_outside(observer: Observ
     published = {
         name for name, _ in observer.node.get_publisher_names_and_types_by_node("mvsim", "/")
     }
-    outside = {n for n in published if not n.startswith(("/zoe/", "/anna/"))}
+    outside = {n for n in published if not n.startswith(("/zoe/", "/anna/", "/simulate_steps/"))}
     assert outside == {"/clock", "/contacts", "/diagnostics", "/rosout", "/parameter_events"}
     assert {"/zoe/odom", "/zoe/tf", "/zoe/tf_static", "/zoe/laser0", "/anna/odom"} <= published
     assert "/zoe/scan" not in published  # more than one lidar

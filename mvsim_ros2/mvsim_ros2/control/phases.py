@@ -15,6 +15,7 @@ from mvsim_ros2.control.answers import (
     INCORRECT_TRANSITION,
     Refused,
 )
+from mvsim_ros2.control.requests import Requests
 
 STOPPED, PLAYING, PAUSED, QUITTING, NO_WORLD, LOADING = range(6)
 NAMES = ("stopped", "playing", "paused", "quitting", "no world", "loading a world")
@@ -41,11 +42,17 @@ class Steps:
 
 
 class Phases:
-    """The state of the simulation; written by the stepping thread, read by any."""
+    """The state of the simulation; written by the stepping thread, read by any.
+
+    Attributes:
+        state: As the interface counts them.
+        requests: What callbacks want of the stepping thread.
+    """
 
     def __init__(self, state: int = PLAYING) -> None:
         """Begin in a state."""
         self.state = state
+        self.requests = Requests()
         self._steps: Steps | None = None
         self._end = float("inf")
 

@@ -17,7 +17,7 @@ from mvsim_ros2.control.answers import (
     NO_WORLD,
     Refused,
 )
-from mvsim_ros2.control.entities import STATIC_OBJECT, entity_of, own_box
+from mvsim_ros2.control.entities import STATIC_OBJECT, Box, entity_of, own_box
 from mvsim_ros2.control.phases import LOADING, PAUSED, PLAYING, QUITTING, STOPPED, Phases
 from mvsim_ros2.control.phases import NO_WORLD as WITHOUT_WORLD
 from mvsim_ros2.control.population import DEFAULT, Population
@@ -166,7 +166,7 @@ class Simulation:
         """Return where the vehicles of the world file start."""
         return {spec.name: spec.init_pose for spec in self.need_world().spec.vehicles}
 
-    def start_bounds(self, name: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def start_bounds(self, name: str) -> Box:
         """Return the bounds of the vehicle that starts at a named pose, in its own frame [m].
 
         Raises:

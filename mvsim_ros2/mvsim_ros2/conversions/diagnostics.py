@@ -25,6 +25,8 @@ class Pace:
         given_up: Wall time by which the simulation has fallen behind since the start [s].
         sim_time: Simulated time [s].
         vehicles: Number of vehicles.
+        missed: How often it has fallen behind, so that deadlines were dropped.
+        state: Whether it plays, pauses, …
     """
 
     factor: float
@@ -33,16 +35,19 @@ class Pace:
     given_up: float
     sim_time: float
     vehicles: int
+    missed: int = 0
+    state: str = "playing"
 
     @property
     def slow(self) -> bool:
         """Whether the wanted factor is missed."""
-        return self.wanted > 0.0 and self.factor < SLOW * self.wanted
+        return self.state == "playing" and self.wanted > 0.0 and self.factor < SLOW * self.wanted
 
     def __str__(self) -> str:
         """Return the pace in a few words."""
         wanted = f"{self.wanted:.4g}" if self.wanted > 0.0 else "max"
-        return f"real-time factor {self.factor:.3g} (wanted {wanted})"
+        note = "" if self.state == "playing" else f"{self.state}, "
+        return f"{note}real-time factor {self.factor:.3g} (wanted {wanted})"
 
 
 def pace_message(pace: Pace, name: str, stamp: Time) -> DiagnosticArray:
@@ -51,9 +56,11 @@ def pace_message(pace: Pace, name: str, stamp: Time) -> DiagnosticArray:
         "real_time_factor": f"{pace.factor:.6g}",
         "wanted_real_time_factor": f"{pace.wanted:.6g}" if pace.wanted > 0.0 else "max",
         "step_time_ms": f"{pace.step_time * 1e3:.6g}",
+        "dropped_deadlines": str(pace.missed),
         "given_up_s": f"{pace.given_up:.6g}",
         "simulated_time_s": f"{pace.sim_time:.9g}",
         "vehicles": str(pace.vehicles),
+        "state": pace.state,
     }
     status = DiagnosticStatus(
         level=DiagnosticStatus.WARN if pace.slow else DiagnosticStatus.OK,

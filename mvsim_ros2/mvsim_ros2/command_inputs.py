@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands that vehicles listen to, while vehicles come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ackermann_msgs.msg import AckermannDriveStamped
+from rclpy.node import Node
+
+from mvsim_ros2.conversions.commands import AckermannCommand, TwistCommand, ackermann_command
+from mvsim_ros2.frames import Names
+from mvsim_ros2.parameters import StampedChoice
+from mvsim_ros2.topics import ACKERMANN_CMD, CMD_VEL
+from mvsim_ros2.velocity_inputs import VelocityInputs
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """One vehicle that takes commands.
+
+    Attributes:
+        names: Its topics.
+        steers: Whether it takes Ackermann commands too.
+    """
+
+    names: Names
+    steers: bool
+
+
+class CommandInputs:
+    """The subscriptions of all vehicles; all methods belong to the thread of the callbacks.
+
+    Args:
+        node: Main node.
+        choice: The parameter enable_stamped_cmd_vel.
+        twist: Called with a vehicle's name and each velocity command.
+        ackermann: Called with a vehicle's name and each Ackermann command.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        choice: StampedChoice,
+        twist: Callable[[str, TwistCommand], None],
+        ackermann: Callable[[str, AckermannCommand], None],
+    ) -> None:
+        """Subscribe to nothing yet."""
+        self._node = node
+        self._ackermann = ackermann
+        self._velocities = VelocityInputs(node, choice, twist)
+        self._present: dict[str, Listener] = {}
+        self._steering: dict[str, Any] = {}
+
+    def follow(self, listeners: Mapping[str, Listener]) -> None:
+        """Subscribe for vehicles that have come, unsubscribe for those that have gone."""
+        for name, listener in list(self._present.items()):
+            if listeners.get(name) != listener:
+                self._remove(name)
+        for name, listener in listeners.items():
+            if name not in self._present:
+                self._add(name, listener)
+
+    def watch(self) -> None:
+        """Look at what publishers offer, see `VelocityInputs.watch`."""
+        self._velocities.watch()
+
+    def close(self) -> None:
+        """Unsubscribe."""
+        self.follow({})
+        self._velocities.close()
+
+    def _add(self, name: str, listener: Listener) -> None:
+        self._present[name] = listener
+        self._velocities.add(name, listener.names.topic(CMD_VEL.name))
+        if listener.steers:
+            self._steering[name] = self._node.create_subscription(
+                AckermannDriveStamped,
+                listener.names.topic(ACKERMANN_CMD.name),
+                partial(self._receive, name),
+                ACKERMANN_CMD.qos,
+            )
+
+    def _remove(self, name: str) -> None:
+        del self._present[name]
+        self._velocities.remove(name)
+        if name in self._steering:
+            self._node.destroy_subscription(self._steering.pop(name))
+
+    def _receive(self, name: str, message: Any) -> None:
+        self._ackermann(name, ackermann_command(message))
