@@ -33,10 +33,15 @@ def topic_token(name: str) -> str:
     return f"n{token}" if token[0].isdigit() else token
 
 
-def unique_tokens(names: Iterable[str]) -> dict[str, str]:
-    """Return a topic token for each name; names that become equal are numbered."""
+def unique_tokens(names: Iterable[str], reserved: Iterable[str] = ()) -> dict[str, str]:
+    """Return a topic token for each name; names that become equal are numbered.
+
+    Args:
+        names: What gets tokens.
+        reserved: Tokens that are used for something else.
+    """
     tokens: dict[str, str] = {}
-    taken: set[str] = set()
+    taken = set(reserved)
     for name in names:
         base = token = topic_token(name)
         number = 2

@@ -55,6 +55,7 @@ class Place:
         scan_topic: Further topic of the scans of a lonely 2D lidar; "": none.
         mvsim_names: Whether to publish also under the names of the C++ MVSim.
         joints: Names of the wheels' joints.
+        taken: Topics of the vehicle's other things, which are no further names of these.
     """
 
     token: str
@@ -64,16 +65,25 @@ class Place:
     scan_topic: str = ""
     mvsim_names: bool = False
     joints: tuple[str, ...] = ()
+    taken: frozenset[str] = frozenset()
 
     def output(self, node: Node, topic: Topic) -> Output:
         """Create the publishers of one of the sensor's topics."""
-        names = [topic.name]
+        return Output(node, topic, self.namespace + self.name(topic), self.aliases(topic))
+
+    def name(self, topic: Topic) -> str:
+        """Return the name of a topic in the vehicle's namespace."""
+        return topic.name.format(sensor=self.token)
+
+    def aliases(self, topic: Topic) -> list[str]:
+        """Return the further names of a topic, namespace included."""
+        names = []
         if self.mvsim_names:
-            names.append(topic.mvsim_name)
+            names.append(topic.mvsim_name.format(sensor=self.token))
         if self.alone:
             names.append(self.scan_topic if topic is SCAN else topic.common_name)
-        full = [self.namespace + name.format(sensor=self.token) for name in names if name]
-        return Output(node, topic, full[0], full[1:])
+        # On a topic that is another thing's there would be two types, which DDS refuses.
+        return [self.namespace + name for name in names if name and name not in self.taken]
 
 
 class SensorOutput(Protocol):

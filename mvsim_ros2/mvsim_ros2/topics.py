@@ -300,3 +300,10 @@ OUTPUTS = (
     MAP_METADATA,
     DIAGNOSTICS,
 )
+#: Names that sensors cannot have for topics of their own, since vehicles and worlds use them.
+VEHICLE_TOPICS = frozenset(
+    name
+    for topic in (*INPUTS, *OUTPUTS)
+    for name in (topic.name.lstrip("/"), topic.mvsim_name)
+    if name and "{" not in name
+)

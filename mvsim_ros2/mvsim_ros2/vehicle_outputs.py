@@ -38,6 +38,7 @@ from mvsim_ros2.topics import (
     ROBOT_DESCRIPTION,
     TF,
     TF_STATIC,
+    VEHICLE_TOPICS,
     WHEEL_STATES,
     Topic,
 )
@@ -112,10 +113,12 @@ class VehicleOutputs:
         joints = wheel_joints(self._vehicle.spec.dynamics)
         kinds = [sensor.kind for sensor in sensors.values()]
         outputs: dict[str, SensorOutput] = {}
-        for name, token in unique_tokens(sensors).items():
+        tokens = unique_tokens(sensors, VEHICLE_TOPICS)
+        for name, token in tokens.items():
             kind = sensors[name].kind
             if kind not in SENSOR_OUTPUTS:
                 continue
+            others = {other for other in tokens.values() if other != token}
             place = Place(
                 token,
                 self.frames.sensor(name),
@@ -124,6 +127,7 @@ class VehicleOutputs:
                 scan_topic=self._settings.scan_topic,
                 mvsim_names=self._settings.mvsim_topic_names,
                 joints=tuple(joint.spin for joint in joints),
+                taken=VEHICLE_TOPICS | others,
             )
             outputs[name] = SENSOR_OUTPUTS.get(kind)(self._node, place)
         return outputs

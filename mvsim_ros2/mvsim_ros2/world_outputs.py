@@ -31,7 +31,7 @@ from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.roster import Roster
 from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
-from mvsim_ros2.topics import CLOCK, CONTACTS, DIAGNOSTICS, MAP, MAP_METADATA
+from mvsim_ros2.topics import CLOCK, CONTACTS, DIAGNOSTICS, MAP, MAP_METADATA, VEHICLE_TOPICS
 from mvsim_ros2.vehicle_outputs import VehicleOutputs
 
 #: Greatest rate of chassis markers [Hz of simulated time].
@@ -102,11 +102,13 @@ class WorldOutputs:
     def _fixed_outputs(self) -> dict[str, SensorOutput]:
         sensors = self._world.standalone_sensors
         old_names = self._settings.mvsim_topic_names
+        carried = (unique_tokens(vehicle.sensors) for vehicle in self._world.vehicles.values())
+        taken = VEHICLE_TOPICS.union(*(tokens.values() for tokens in carried))
         return {
             name: SENSOR_OUTPUTS.get(sensors[name].kind)(
-                self._node, Place(token, name, mvsim_names=old_names)
+                self._node, Place(token, name, mvsim_names=old_names, taken=taken)
             )
-            for name, token in unique_tokens(sensors).items()
+            for name, token in unique_tokens(sensors, taken).items()
             if sensors[name].kind in SENSOR_OUTPUTS
         }
 

@@ -5,11 +5,16 @@
 import re
 
 import pytest
+
+pytest.importorskip("rclpy")
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsim_ros2.frames import frames_of, names_of, topic_token, unique_tokens
 from mvsim_ros2.parameters import settings_from
+from mvsim_ros2.sensor_outputs import Place
+from mvsim_ros2.topics import DEPTH_POINTS, IMU, POINTS, SCAN, VEHICLE_TOPICS
 
 PLAIN = settings_from({})
 
@@ -35,6 +40,21 @@ def test_tokens_are_valid_in_ros_and_unique(names: list[str]) -> None:
     for token in tokens:
         assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", token)
         assert "__" not in token
+
+
+def test_sensors_do_not_take_topics_of_others() -> None:
+    tokens = unique_tokens(["odom", "points", "top", "c d", "c_d_points"], VEHICLE_TOPICS)
+    assert list(tokens.values()) == ["odom_2", "points", "top", "c_d", "c_d_points"]
+    taken = frozenset(tokens.values())
+    top = Place("top", "top", "r1/", alone=True, mvsim_names=True, taken=taken)
+    assert top.name(POINTS) == "top/points"
+    assert top.aliases(POINTS) == ["r1/top_points"]  # not points: a sensor is called so
+    camera = Place("c_d", "c d", alone=True, mvsim_names=True, taken=taken)
+    assert camera.aliases(DEPTH_POINTS) == []
+    lidar = Place("front", "front", "r1/", alone=True, scan_topic="scan", mvsim_names=True)
+    assert lidar.aliases(SCAN) == ["r1/scan"]
+    assert Place("front", "front", scan_topic="scan").aliases(SCAN) == []
+    assert Place("i", "i", alone=True).aliases(IMU) == ["imu/data"]
 
 
 def test_one_vehicle_has_bare_names() -> None:

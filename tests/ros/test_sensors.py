@@ -43,7 +43,7 @@ SENSORS = {
     "/r1/inertial": Imu,
     "/r1/gps/fix": NavSatFix,
     "/r1/antenna": NavSatFix,
-    "/r1/ticks": JointState,
+    "/r1/odom_2": JointState,
     "/r1/depth_cam/depth/camera_info": CameraInfo,
     "/r1/depth_cam/depth/image_raw": Image,
     "/r1/depth_cam/depth/image": Image,
@@ -300,6 +300,7 @@ def test_wheels_turn_and_what_they_touch_is_told(observer: Observer) -> None:
     assert [w.name for w in wheels.wheels] == ["l_wheel_joint", "r_wheel_joint"]
     # What the wheels carry is the chassis; its weight is shared.
     assert sum(w.normal_force for w in wheels.wheels) == pytest.approx(15 * 9.81, rel=0.01)
-    ticks: Any = observer.newest("/r1/ticks")
+    # Encoders that are called odom: that topic is the vehicle's.
+    ticks: Any = observer.newest("/r1/odom_2")
     assert ticks.name == ["l_wheel_joint", "r_wheel_joint"]
     assert all(math.isfinite(p) and p > 1.0 for p in ticks.position)

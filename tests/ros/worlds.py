@@ -62,7 +62,7 @@ SENSORS = """
   <measure_orientation>true</measure_orientation><sensor_period>0.01</sensor_period></sensor>
 <sensor class="gnss" name="antenna"><pose_3d>-0.1 0 0.5 0 0 0</pose_3d>
   <sensor_period>0.2</sensor_period></sensor>
-<sensor class="wheel_encoders" name="ticks"><sensor_period>0.05</sensor_period></sensor>
+<sensor class="wheel_encoders" name="odom"><sensor_period>0.05</sensor_period></sensor>
 """
 GEOREFERENCE = """
 <georeference><latitude>36.8</latitude><longitude>-2.4</longitude><height>60</height>
