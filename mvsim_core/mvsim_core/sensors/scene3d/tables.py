@@ -21,7 +21,7 @@ INSTANCE = np.dtype(
         ("wheel", "i8"),  # row of WHEEL whose frame it is in; -1: the body's
         ("first", "i8"),  # its first row of the triangle tables
         ("part", "i8"),  # row of the parts; -1: each triangle has its own
-        ("mask", "u4"),  # it is seen by rays that share a bit with it
+        ("mask", "u8"),  # it is seen by rays that share a bit with it
         ("r", "f8", (3, 3)),  # 1
         ("t", "f8", (3,)),  # m
     ]
