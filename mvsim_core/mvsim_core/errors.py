@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -125,8 +126,11 @@ def suggestion(name: str, known: Iterable[str], *, listed: bool = False) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most like `name`, ignoring case and separators, or None."""
-    if len(name) > LONGEST_NAME:
-        return None
+    return None if len(name) > LONGEST_NAME else _nearest(name, tuple(known))
+
+
+@lru_cache(maxsize=1024)  # loops ask the same again and again, and likeness is slow
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     by_key = {_key(candidate): candidate for candidate in known}
     found = difflib.get_close_matches(_key(name), list(by_key), n=1, cutoff=0.65)
     return by_key[found[0]] if found else None

@@ -36,8 +36,6 @@ class Filler:
         # Parts of classes that turn out the same for all their vehicles.
         self._same: dict[tuple[int, int, str], tuple[Spec, Spec, Element]] = {}
         self._blanks: dict[type[Spec], Spec] = {}
-        # Loops ask the same again and again, and likeness of words is slow.
-        self._hints: dict[tuple[str, int, int, tuple[str, ...]], str] = {}
 
     def fill(
         self,
@@ -233,7 +231,7 @@ class Filler:
             element = layer.element
             for tag, children in layer.children.items():
                 if tag not in plan.children and tag not in extra:
-                    hint = self._advice(tag, plan, extra, section)
+                    hint = advice(tag, plan, extra, section)
                     message = f"unknown element <{tag[:60]}> is ignored{hint}"
                     for child in children:
                         self.values.problems.report(
@@ -242,19 +240,13 @@ class Filler:
             for name in element.node.attributes:
                 known = name in plan.attributes or name in extra
                 if not known and not name.startswith(_SILENT_ATTRIBUTES):
-                    hint = self._advice(name, plan, extra, section)
+                    hint = advice(name, plan, extra, section)
                     message = f"unknown attribute {name[:60]!r} is ignored{hint}"
                     line = element.attribute_line(name)
                     self.values.report(element, line, message, "warning")
             if element.node.text and not plan.reads_text:
                 message = f"text {short(element.node.text)!r} has no meaning here and is ignored"
                 self.values.report(element, element.line, message, "warning")
-
-    def _advice(self, name: str, plan: Plan, extra: Sequence[str], section: Section | None) -> str:
-        key = (name, id(plan), id(section), tuple(extra))
-        if key not in self._hints:
-            self._hints[key] = advice(name, plan, extra, section)
-        return self._hints[key]
 
 
 def _tagged(layer: Layer, tags: tuple[str, ...]) -> list[Element]:
