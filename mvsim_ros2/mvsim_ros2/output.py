@@ -27,6 +27,7 @@ class Output:
         """
         self._node = node
         self._latched = topic.latched
+        self._known = 0
         self._publishers = [
             node.create_publisher(
                 topic.type,
@@ -46,6 +47,16 @@ class Output:
     def listeners(self) -> int:
         """How many listen now."""
         return sum(p.get_subscription_count() for p in self._publishers)
+
+    @property
+    def read(self) -> bool:
+        """Whether somebody listened at the last call of `newcomers`."""
+        return self._known > 0
+
+    def newcomers(self) -> bool:
+        """Return whether more listen than at the last call."""
+        before, self._known = self._known, self.listeners
+        return self._known > before
 
     def publish(self, message: Any) -> None:
         """Send a message: a latched one to all names, another one where somebody listens."""

@@ -19,6 +19,7 @@ from mvsim_core import MvsimError
 
 StampedChoice = Literal["auto", "true", "false"]
 MapChoice = Literal["auto", "true", "false"]
+OdometryStart = Literal["zero", "spawn"]
 
 
 class SettingsError(MvsimError):
@@ -109,6 +110,12 @@ def _three_way(value: Any) -> str:
     raise ValueError
 
 
+def _start(value: Any) -> str:
+    if value not in ("zero", "spawn"):
+        raise ValueError
+    return str(value)
+
+
 def _switch(default: bool, help_text: str) -> Any:
     about = About(help_text, _boolean, "true or false")
     return field(default=default, metadata={"about": about})
@@ -181,6 +188,15 @@ class Settings:
     )
     publish_base_footprint: bool = _switch(
         True, "Put base_footprint between odom and base_link, on the ground."
+    )
+    odom_starts_at: OdometryStart = _param(
+        "zero",
+        "Pose by the odometry at the start: zero, or spawn = the vehicle's in the world.",
+        _start,
+        "zero or spawn",
+    )
+    publish_initialpose: bool = _switch(
+        False, "Tell whoever comes to listen on initialpose, such as AMCL, where the vehicle is."
     )
     publish_map: MapChoice = _param(
         "auto",

@@ -12,7 +12,7 @@ from typing import Any
 
 from ackermann_msgs.msg import AckermannDriveStamped
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import PoseWithCovarianceStamped, Twist, TwistStamped
 from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -127,7 +127,7 @@ ODOM = Topic(
     "odom",
     Odometry,
     10,
-    "What the wheels say, from zero at the start; publish_rate.",
+    "What the wheels say, from zero or the initial pose (odom_starts_at); publish_rate.",
     frame="odom → base_footprint",
 )
 GROUND_TRUTH = Topic(
@@ -168,6 +168,13 @@ ROBOT_DESCRIPTION = Topic(
     1,
     "URDF of the vehicle; at the start, and again for everybody who comes.",
     latched=True,
+)
+INITIAL_POSE = Topic(
+    "initialpose",
+    PoseWithCovarianceStamped,
+    1,
+    "True pose, once for everybody who comes; only with publish_initialpose.",
+    frame="map",
 )
 CONTACTS = Topic(
     "contacts",
@@ -282,6 +289,7 @@ OUTPUTS = (
     JOINT_STATES,
     WHEEL_STATES,
     ROBOT_DESCRIPTION,
+    INITIAL_POSE,
     SCAN,
     POINTS,
     IMU,

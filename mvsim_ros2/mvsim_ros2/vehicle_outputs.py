@@ -19,7 +19,9 @@ from mvsim_ros2.conversions.motion import (
     WHEEL_ODOMETRY,
     fill_odometry,
     fill_transform,
+    initial_pose_message,
     map_to_odom,
+    moved_on,
     odometry_message,
     tf_message,
     transform_message,
@@ -32,6 +34,7 @@ from mvsim_ros2.robot_description import robot_description
 from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
 from mvsim_ros2.topics import (
     COLLISION,
+    INITIAL_POSE,
     JOINT_STATES,
     MARKERS,
     ODOM,
@@ -89,7 +92,9 @@ class VehicleOutputs:
         self._markers = self._output(MARKERS)
         self._description = self._output(ROBOT_DESCRIPTION)
         self._text = ""
-        self._readers = 0
+        self._initial = self._output(INITIAL_POSE) if settings.publish_initialpose else None
+        start = vehicle.spec.init_pose if settings.odom_starts_at == "spawn" else _SAME
+        self._start = Pose(x=start.x, y=start.y, yaw=start.yaw)
         joint_states, wheel_states = self._output(JOINT_STATES), self._output(WHEEL_STATES)
         self._wheels = WheelOutputs(vehicle, self.frames, joint_states, wheel_states)
         self._sensors: dict[str, SensorOutput] = self._sensor_outputs()
@@ -163,14 +168,18 @@ class VehicleOutputs:
         Those who come get the first message anew only if they ask for it (transient local), which
         the RViz configuration of Nav2 does not.
         """
-        readers = self._description.listeners
-        if self._text and readers <= self._readers:
-            self._readers = readers
+        if not self._description.newcomers() and self._text:
             return
-        self._readers = readers
         if not self._text:
             self._text = robot_description(self._vehicle, self.frames, footprint=not self._uneven)
         self._description.publish(String(data=self._text))
+
+    def greet(self, stamp: Time) -> None:
+        """Tell those who have come what the vehicle is made of, and where it is."""
+        self.publish_description()
+        if self._initial is not None and self._initial.newcomers():
+            pose, frame = self._vehicle.pose, self.frames.map
+            self._initial.publish(initial_pose_message(pose, frame, stamp))
 
     # ------------------------------------------------------------------ each step
     def watch(self) -> None:
@@ -184,13 +193,15 @@ class VehicleOutputs:
         Where its wheels are is sent only while somebody reads the robot's description, who alone
         knows what hangs on them.
         """
-        message = self._tf_with_wheels if self._readers else self._tf_message
+        with_wheels = self._description.read
+        message = self._tf_with_wheels if with_wheels else self._tf_message
         if not message.transforms or not self._tf.wanted:
             return
-        odometry, truth = self._vehicle.odometry.pose, self._vehicle.pose
+        truth = self._vehicle.pose
+        odometry = moved_on(self._start, self._vehicle.odometry.pose)
         for link, pose in self._links:
             fill_transform(link, pose(truth, odometry), stamp)
-        if self._readers:
+        if with_wheels:
             self._wheels.fill_links(stamp)
         self._tf.publish(message)
 
@@ -198,7 +209,8 @@ class VehicleOutputs:
         """Send odometry, ground truth, collision and wheels."""
         vehicle = self._vehicle
         if self._odom.wanted:
-            fill_odometry(self._odom_message, *vehicle.odometry, stamp)
+            way, twist = vehicle.odometry
+            fill_odometry(self._odom_message, moved_on(self._start, way), twist, stamp)
             self._odom.publish(self._odom_message)
         if self._truth.wanted:
             fill_odometry(self._truth_message, vehicle.pose, vehicle.twist, stamp)
@@ -241,6 +253,8 @@ class VehicleOutputs:
             output.close()
         self._markers.close()
         self._description.close()
+        if self._initial is not None:
+            self._initial.close()
         self._wheels.close()
         for sensor in self._sensors.values():
             sensor.close()

@@ -165,7 +165,7 @@ class WorldOutputs:
         if ticks % self._marker_ticks == 0:
             for vehicle in vehicles:
                 vehicle.publish_markers(stamp)
-                vehicle.publish_description()
+                vehicle.greet(stamp)
 
     def _tell_time(self, nanoseconds: int) -> Time:
         stamp = stamp_of(nanoseconds)

@@ -39,6 +39,7 @@ from mvsim_ros2.conversions.motion import (
     WHEEL_ODOMETRY,
     fill_odometry,
     map_to_odom,
+    moved_on,
     odometry_message,
     transform_message,
 )
@@ -85,6 +86,20 @@ def test_map_to_odom_puts_the_vehicle_where_it_is(
     assert shift.y + s * odo_x + c * odo_y == pytest.approx(y, abs=1e-9)
     assert math.cos(shift.yaw + odo_yaw - yaw) == pytest.approx(1.0)
     assert shift.z == 0.3
+
+
+@given(lengths, lengths, angles, lengths, lengths, angles)
+def test_moving_on_is_a_product_of_rigid_motions(
+    x: float, y: float, yaw: float, way_x: float, way_y: float, turn: float
+) -> None:
+    start, way = Pose(x=x, y=y, yaw=yaw), Pose(x=way_x, y=way_y, yaw=turn)
+    there = moved_on(start, way)
+    expected = np.array([x, y, 0.0]) + rotation(start) @ [way_x, way_y, 0.0]
+    np.testing.assert_allclose(there[:3], expected, atol=1e-9)
+    assert there.yaw == yaw + turn
+    assert moved_on(Pose(), way) == way
+    back = map_to_odom(there, way)  # the odometry's frame is where it began
+    np.testing.assert_allclose(back[:3], start[:3], atol=1e-9)
 
 
 @pytest.mark.parametrize("variances", [WHEEL_ODOMETRY, GROUND_TRUTH])

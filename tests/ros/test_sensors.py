@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import PoseWithCovarianceStamped, Twist
 from mvsim_msgs.msg import Contacts, WheelStates
+from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import (
@@ -86,7 +87,8 @@ def domain(domain_pool: DomainPool) -> Iterator[int]:
 @pytest.fixture(scope="module")
 def observer(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observer]:
     """Someone who has been listening for a while, the robots standing still."""
-    process = NodeProcess(domain, all_sensors(tmp_path_factory.mktemp("sensors")))
+    world = all_sensors(tmp_path_factory.mktemp("sensors"))
+    process = NodeProcess(domain, world, odom_starts_at="spawn", publish_initialpose=True)
     observer = Observer(domain)
     observer.listen("/clock", Clock)
     observer.listen("/r1/tf", TFMessage)
@@ -273,6 +275,22 @@ def test_late_readers_get_the_description_whatever_their_durability(
             eventually(lambda late=late: late.all("/r1/robot_description"), "a description")
         finally:
             late.close()
+
+
+def test_newcomers_are_told_where_the_vehicle_is(domain: int, observer: Observer) -> None:
+    late = Observer(domain)
+    late.listen("/car/initialpose", PoseWithCovarianceStamped)
+    late.listen("/car/odom", Odometry)
+    try:
+        (told,) = eventually(lambda: late.all("/car/initialpose"), "an initial pose")
+        odom = late.newest("/car/odom").pose.pose.position
+    finally:
+        late.close()
+    place = told.pose.pose.position
+    assert told.header.frame_id == "map"
+    assert (place.x, place.y) == pytest.approx((-5.0, 2.0), abs=0.01)
+    assert (odom.x, odom.y) == pytest.approx((-5.0, 2.0), abs=0.01)  # odom_starts_at: spawn
+    assert told.pose.covariance[0] > 0
 
 
 def test_wheels_turn_and_what_they_touch_is_told(observer: Observer) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
-from geometry_msgs.msg import Transform, TransformStamped
+from geometry_msgs.msg import PoseWithCovarianceStamped, Transform, TransformStamped
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
@@ -28,6 +28,8 @@ WHEEL_ODOMETRY: Variances = (
     (1e-3, 1e-3, UNMEASURED, UNMEASURED, UNMEASURED, 1e-2),
     (1e-4, 1e-4, UNMEASURED, UNMEASURED, UNMEASURED, 1e-3),
 )
+#: How far around the told pose a localiser is to look [m², rad²].
+INITIAL_POSE = (1e-2, 1e-2, 0.0, 0.0, 0.0, 2.5e-3)
 #: Truth is exact; filters do not accept zeros.
 GROUND_TRUTH: Variances = ((1e-9,) * 6, (1e-9,) * 6)
 
@@ -80,6 +82,24 @@ def map_to_odom(truth: Pose, odometry: Pose) -> Pose:
         z=truth.z,
         yaw=yaw,
     )
+
+
+def moved_on(start: Pose, way: Pose) -> Pose:
+    """Return the planar pose that is reached from a start by a way in its frame."""
+    c, s = math.cos(start.yaw), math.sin(start.yaw)
+    return Pose(
+        x=start.x + c * way.x - s * way.y,
+        y=start.y + s * way.x + c * way.y,
+        yaw=start.yaw + way.yaw,
+    )
+
+
+def initial_pose_message(pose: Pose, frame: str, stamp: Time) -> PoseWithCovarianceStamped:
+    """Return a true pose as a localiser takes it to begin with."""
+    message = PoseWithCovarianceStamped(header=Header(stamp=stamp, frame_id=frame))
+    fill_pose(message.pose.pose, pose)
+    message.pose.covariance = diagonal(INITIAL_POSE)
+    return message
 
 
 def diagonal(variances: Sequence[float]) -> list[float]:
