@@ -43,11 +43,12 @@ if TYPE_CHECKING:
     from mvsim_core.sensors import SENSORS
     from mvsim_core.vehicle import Vehicle, WheelView
     from mvsim_core.world import World
-    from mvsim_core.xmlfile import dump_world, read_world
+    from mvsim_core.xmlfile import dump_world, read_vehicle, read_world
 
 _HOMES = {
     "load_world": "build.load",
     "world_of": "build.load",
+    "read_vehicle": "xmlfile",
     "read_world": "xmlfile",
     "dump_world": "xmlfile",
     "World": "world",
@@ -93,6 +94,7 @@ __all__ = [
     "WorldFileError",
     "dump_world",
     "load_world",
+    "read_vehicle",
     "read_world",
     "world_of",
 ]

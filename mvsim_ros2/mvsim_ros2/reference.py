@@ -14,6 +14,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from mvsim_ros2.control.services import ACTION_HELP, FURTHER, SERVICES
 from mvsim_ros2.parameters import ELSEWHERE, PARAMETERS, Settings
 from mvsim_ros2.topics import INPUTS, OUTPUTS, Topic
 
@@ -47,6 +48,13 @@ def outputs_table() -> str:
     return _table(columns, [_output_row(topic) for topic in OUTPUTS])
 
 
+def services_table() -> str:
+    """Return the services and the action as a Markdown table."""
+    rows = [(f"`{s.name}`", s.type, s.help) for s in (*SERVICES, *FURTHER)]
+    rows.append(("`simulate_steps`", "SimulateSteps (action)", ACTION_HELP))
+    return _table(("service", "type in simulation_interfaces", "here"), rows)
+
+
 def _output_row(topic: Topic) -> tuple[str, ...]:
     durability = "transient local" if topic.latched else "volatile"
     return (
@@ -64,6 +72,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "replaced": replaced_table,
     "inputs": inputs_table,
     "outputs": outputs_table,
+    "services": services_table,
 }
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from mvsim_core import BuildError, MvsimError, Pose, World, WorldFileError
-from mvsim_core.xmlfile import read_vehicle
+from mvsim_core import BuildError, MvsimError, Pose, World, WorldFileError, read_vehicle
 from mvsim_ros2.control.answers import (
     FAILED,
     MISSING_ASSETS,

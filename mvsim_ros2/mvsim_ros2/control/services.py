@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from rclpy.action.server import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
@@ -23,36 +25,68 @@ from mvsim_core import MvsimError
 from mvsim_ros2.control.answers import FAILED, OK, Refused
 from mvsim_ros2.control.handlers import Handlers
 from mvsim_ros2.control.phases import Steps
+from mvsim_ros2.control.requests import CAPACITY
 from mvsim_ros2.control.simulation import Simulation
 from mvsim_ros2.parameters import Settings
-
-#: Type of each service, and whether vehicles may have come or gone afterwards.
-SERVICES: tuple[tuple[str, bool], ...] = (
-    ("GetEntities", False),
-    ("GetEntitiesStates", False),
-    ("GetEntityState", False),
-    ("GetEntityInfo", False),
-    ("GetEntityBounds", False),
-    ("SetEntityState", False),
-    ("SpawnEntity", True),
-    ("DeleteEntity", True),
-    ("GetSpawnables", False),
-    ("GetNamedPoses", False),
-    ("GetNamedPoseBounds", False),
-    ("ResetSimulation", True),
-    ("SetSimulationState", True),
-    ("LoadWorld", True),
-    ("UnloadWorld", True),
-    ("GetCurrentWorld", False),
-    ("GetAvailableWorlds", False),
-)
-#: More steps than this are never made.
-STEPS = 2**62
 
 
 def snake(name: str) -> str:
     """Return the name of a service from that of its type."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One service that is answered by the stepping thread.
+
+    Attributes:
+        type: Name of its type in `simulation_interfaces.srv`.
+        help: What it does here.
+        changes: Whether vehicles may have come or gone afterwards.
+    """
+
+    type: str
+    help: str
+    changes: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the service, relative to the node's namespace."""
+        return snake(self.type)
+
+
+SERVICES = (
+    Service("GetEntities", "Names of vehicles, blocks and actors that pass a filter."),
+    Service("GetEntitiesStates", "Names and states of those; all in the world frame."),
+    Service("GetEntityState", "True pose, velocity and acceleration in the world frame."),
+    Service("GetEntityInfo", "Category; tags are its kind and its class in the world file."),
+    Service("GetEntityBounds", "Box in its own frame."),
+    Service("SetEntityState", "Put a vehicle or block on the ground somewhere, with a velocity."),
+    Service("SpawnEntity", "Add a vehicle: class of the world, file, file#class, or XML.", True),
+    Service("DeleteEntity", "Remove a vehicle or block.", True),
+    Service("GetSpawnables", "Vehicle classes of the world, and of the files in sources."),
+    Service("GetNamedPoses", "Where the vehicles of the world file start (tag start)."),
+    Service("GetNamedPoseBounds", "Box of the vehicle that starts there."),
+    Service("ResetSimulation", "Bring the first state back; see below for scopes.", True),
+    Service("SetSimulationState", "Play, pause, stop (pause and reset), quit.", True),
+    Service("LoadWorld", "Change to another world, which is stopped at first.", True),
+    Service("UnloadWorld", "Remove the world.", True),
+    Service("GetCurrentWorld", "Name and file of the world."),
+    Service(
+        "GetAvailableWorlds", "World files of the package, beside the present one, in sources."
+    ),
+)
+#: Those that are answered in other ways.
+FURTHER = (
+    Service("GetSimulationState", "Whether it plays; at once, even while a world is loaded."),
+    Service("GetSimulatorFeatures", "All of the table and what the interface says of it."),
+    Service("StepSimulation", "Make a number of steps, as fast as possible, while paused."),
+)
+ACTION_HELP = "The same with feedback after each step; it can be cancelled."
+#: Requests that arrive faster than they are taken wait.
+QUEUED = QoSProfile(depth=CAPACITY)
+#: More steps than this are never made.
+STEPS = 2**62
 
 
 class ControlServices:
@@ -73,10 +107,10 @@ class ControlServices:
         self._simulation = simulation
         self._changed = changed
         self._handlers = Handlers(simulation, settings)
-        for name, changes in SERVICES:
-            handler = getattr(self._handlers, snake(name))
-            callback = partial(self._serve, handler, changes)
-            self._offer(name, _coroutine(callback))
+        for service in SERVICES:
+            handler = getattr(self._handlers, service.name)
+            callback = partial(self._serve, handler, service.changes)
+            self._offer(service.type, _coroutine(callback))
         self._offer("GetSimulatorFeatures", self._handlers.get_simulator_features)
         self._offer("GetSimulationState", self._handlers.get_simulation_state)
         self._offer("StepSimulation", _coroutine(self._step))
@@ -90,7 +124,7 @@ class ControlServices:
         )
 
     def _offer(self, name: str, callback: Callable[[Any, Any], Any]) -> None:
-        self._node.create_service(getattr(srv, name), snake(name), callback)
+        self._node.create_service(getattr(srv, name), snake(name), callback, qos_profile=QUEUED)
 
     def close(self) -> None:
         """Take the action away; services go with the node."""
