@@ -11,8 +11,8 @@ import pytest
 
 from mvsim_core import BuildError, load_world
 from mvsim_core.build.islands import combined, find_islands
-from mvsim_core.solver.base import Inertia
 from mvsim_core.handles import Handle
+from mvsim_core.solver.base import Inertia
 from tests.physics.worlds import block, cart, friction, twist_pid, world
 
 PID = twist_pid(60, 30, 80)
