@@ -125,7 +125,8 @@ class MvsimNode(Node):
             namespaces = self._simulation.namespaces
             self._outputs.follow(namespaces)
             self._listeners = self._outputs.listeners(namespaces)
-        self._runner.restart()
+        if self._simulation.world.ticks == 0:  # it begins anew
+            self._runner.restart()
 
     def _changed(self) -> None:
         """Listen to the vehicles that there are now; in the thread of the callbacks."""
