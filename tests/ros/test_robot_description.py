@@ -152,6 +152,18 @@ def test_all_vehicles_of_the_demos_have_one(world: Path) -> None:
             assert joint.link in robot.links
 
 
+def test_the_urdf_parser_of_ros_takes_it(tmp_path: Path) -> None:
+    parser = pytest.importorskip("urdf_parser_py.urdf", reason="urdf-parser-py is not installed")
+    for name, vehicle in load_world(all_sensors(tmp_path)).vehicles.items():
+        names = frames(name, frame_prefix="<name>/")
+        text = robot_description(vehicle, names, footprint=True)
+        model = parser.URDF.from_xml_string(text.encode())
+        assert model.get_root() == names.footprint
+        assert model.get_chain(
+            names.footprint, f"{name}/{'rl' if name == 'car' else 'l'}_wheel_link"
+        )
+
+
 def test_steered_wheels_have_two_joints(tmp_path: Path) -> None:
     world = load_world(all_sensors(tmp_path))
     world.vehicles["car"].set_ackermann(1.0, 0.3)

@@ -45,6 +45,7 @@ SENSORS = {
     "/r1/gps/fix": NavSatFix,
     "/r1/antenna": NavSatFix,
     "/r1/odom_2": JointState,
+    "/mast": LaserScan,
     "/r1/depth_cam/depth/camera_info": CameraInfo,
     "/r1/depth_cam/depth/image_raw": Image,
     "/r1/depth_cam/depth/image": Image,
@@ -167,11 +168,13 @@ def test_all_frames_are_in_the_tree_and_links_of_the_robot(
     (text,) = {m.data for m in observer.all("/r1/robot_description")}
     for topic in {**SENSORS, **PICTURES}:
         for message in observer.all(topic)[-1:]:
-            if message.header.frame_id:
+            if topic == "/mast":  # fixed in the world
+                assert places["mast"][0] == "map"
+            elif message.header.frame_id:
                 in_the_map(message.header.frame_id, places)
                 assert f'<link name="{message.header.frame_id}"' in text
     assert "depth cam_optical_frame" in places
-    for link in set(places) - {"odom"}:
+    for link in set(places) - {"odom", "mast"}:
         assert f'<link name="{link}"' in text
 
 

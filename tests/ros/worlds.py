@@ -114,7 +114,7 @@ def two_robots(folder: Path, fans: list[tuple[int, float]]) -> Path:
 
 
 def all_sensors(folder: Path) -> Path:
-    """Write a georeferenced world: a robot with a sensor of each class before a wall, a car."""
+    """Write a georeferenced world: a robot with a sensor of each class, a wall, a car, a lidar."""
     wall = (
         '<block name="wall"><shape><pt>0 -4</pt><pt>0 4</pt><pt>0.2 4</pt><pt>0.2 -4</pt></shape>'
         "<static>true</static><zmin>0</zmin><zmax>3</zmax><init_pose>3 0 0</init_pose></block>"
@@ -125,6 +125,7 @@ def all_sensors(folder: Path) -> Path:
         + COURIER.format(sensors=SENSORS)
         + CAR
         + wall
+        + LIDAR.format(name="mast", fov=90, rays=31, period=0.2)
         + '<vehicle name="r1" class="courier"><init_pose>0 0 0</init_pose></vehicle>'
         + '<vehicle name="car" class="car"><init_pose>-5 2 0</init_pose></vehicle>',
     )
