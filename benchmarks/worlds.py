@@ -40,6 +40,9 @@ ENVIRONMENT = {
     **{"TAU_FF": "0.1", "TAU_F": "0.1"},
 }
 
+#: What worlds define for the vehicles that they include.
+VARIABLES = {"USE_ADAP_FRICTION": "0"}
+
 
 def without_sensors(path: Path) -> dict[str, float]:
     """Time a world file without its sensors."""
@@ -119,7 +122,7 @@ def further() -> Iterator[str]:
             if path.name.endswith(".world.xml"):
                 yield _judged(path, partial(load_world, path))
             elif "<vehicle:class" in path.read_text(errors="replace"):
-                yield _judged(path, partial(load_world, text=_around(path)))
+                yield _judged(path, partial(load_world, text=_around(path), variables=VARIABLES))
 
 
 def _around(path: Path) -> str:
