@@ -25,7 +25,7 @@ from mvsim_core.state import FloatArray, IntArray
 #: Formats that can be read.
 FORMATS = (".dae", ".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
 
-_UP_AXIS = {
+UP_AXIS = {
     "X_UP": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
     "Y_UP": np.eye(3),
     "Z_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
@@ -133,7 +133,7 @@ def _read_collada(path: Path) -> Mesh:
     ignored = [collada.common.DaeUnsupportedError, collada.common.DaeBrokenRefError]
     document: Any = collada.Collada(str(path), ignore=ignored)
     info = document.assetInfo
-    turn = _UP_AXIS[info.upaxis] * float(info.unitmeter or 1.0)
+    turn = UP_AXIS[info.upaxis] * float(info.unitmeter or 1.0)
     parts = _Collector()
     if document.scene is None:
         return parts.mesh()

@@ -24,6 +24,7 @@ from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import (
     ElevationMapSpec,
     HorizontalPlaneSpec,
+    PointcloudSpec,
     SkyboxSpec,
     VerticalPlaneSpec,
 )
@@ -35,6 +36,8 @@ from mvsim_core.state import FloatArray, Rows
 #: above the floor [m].
 GRID_WALL = (-0.5, 3.0)
 GRID_COLOR = (0.55, 0.55, 0.6, 1.0)
+#: Points of a cloud are seen as if they were this large [m].
+POINT_SIZE = 0.02
 WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
@@ -42,14 +45,13 @@ def lights_of(spec: WorldSpec) -> Lights:
     """Return the sun and the sky of a world."""
     lights = spec.lights
     boxes = [e.textures for e in spec.elements if isinstance(e, SkyboxSpec)]
-    local = [b for b in boxes if "://" not in b.removeprefix("file://")]
     return Lights(
         azimuth=lights.light_azimuth,
         elevation=lights.light_elevation,
         color=lights.light_color[:3],
         ambient=min(lights.light_ambient, 1.0),
         shadows=lights.enable_shadows,
-        sky_box=local[0] if local else "",
+        sky_box=boxes[0] if boxes else "",
     )
 
 
@@ -100,6 +102,13 @@ class SceneMaker:
         for i, (spec, row, samples) in enumerate(grounds):
             model = self._ground(spec, row, samples)
             yield Part(model, f"ground_{i + 1}", "ground")
+
+    def points(self, specs: Iterable[PointcloudSpec]) -> Iterator[Part]:
+        """Yield clouds of points, each point a small octahedron."""
+        for i, spec in enumerate(specs):
+            model = self._once(("points", spec), partial(self._cloud, spec))
+            if model is not None:
+                yield Part(model, f"points_{i + 1}", "points")
 
     def _once(self, key: Any, make: Callable[[], Model | None]) -> Model | None:
         if key not in self._models:
@@ -189,6 +198,18 @@ class SceneMaker:
         )
         assert model is not None
         return model
+
+    def _cloud(self, spec: PointcloudSpec) -> Model | None:
+        file = spec.file_txt_3d or spec.file_txt_2d
+        columns = 3 if spec.file_txt_3d else 2
+        try:
+            table = np.loadtxt(file, ndmin=2)[:, :columns]
+        except (OSError, ValueError, IndexError) as error:
+            self._warn(spec.where, "element", f"{file}: the points cannot be read ({error})")
+            return None
+        places = np.zeros((len(table), 3))
+        places[:, :columns] = table
+        return solids.points(places, POINT_SIZE).moved(rotation(spec.pose), spec.pose[:3])
 
     def _look(self, color: Any, texture: str, where: Any) -> Material:
         look, fault = texture_of(tuple(color), texture)

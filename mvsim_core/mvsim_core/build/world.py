@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,6 +48,7 @@ from mvsim_core.specs.element import (
     ElevationMapSpec,
     HorizontalPlaneSpec,
     OccupancyGridSpec,
+    PointcloudSpec,
     PropertyRegionSpec,
     VerticalPlaneSpec,
 )
@@ -185,7 +187,9 @@ class Builder:
         ]
         maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
         grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
-        return self._scenes.parts(contents.entities, contents.fixtures, contents.grids, grounds)
+        things = (contents.entities, contents.fixtures, contents.grids)
+        clouds = [e for e in self.spec.elements if isinstance(e, PointcloudSpec)]
+        return chain(self._scenes.parts(*things, grounds), self._scenes.points(clouds))
 
     def _vehicle(self, spec: VehicleSpec, ground: Ground) -> Entity:
         chassis = spec.dynamics.chassis

@@ -79,10 +79,14 @@ class View:
         try:
             from mvsim_core.sensors.gl.painter import Painter
 
-            return Painter(self._scene.lights)
+            painter = Painter(self._scene.lights)
         except GlMissingError as error:
             self._warn(f"{error}; until then there are no colour pictures")
             return False
+        sky = self._scene.lights.sky_box
+        if sky and not painter.has_sky_box:
+            self._warn(f"{sky}: not all of the six images of the sky box can be read")
+        return painter
 
 
 @SENSORS.register("camera")

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+from mvsim_core import load_world
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry import Pose, rotation
 from mvsim_core.sensors.scene3d import (
@@ -24,7 +25,7 @@ from mvsim_core.sensors.scene3d import scene as scene_module
 from mvsim_core.sensors.scene3d.tables import CODE_WEIGHT, FIXED_BIT, body_code
 from mvsim_core.state import STATIC, WHEEL
 from mvsim_core.terrain.surface import map_height, map_of
-from tests.unit.sensors3d.scenes import BACKENDS, NO_BODIES, body_rows, random_rays, scene
+from tests.unit.sensors3d.scenes import BACKENDS, NO_BODIES, body_rows, random_rays, room, scene
 
 COUNT = 100_000
 REACH = 100.0
@@ -276,3 +277,18 @@ def test_an_empty_scene_is_no_reason_to_fail():
             hits = scene(backend=backend).cast_freely([[0, 0, 0]], [[1, 0, 0]], NO_BODIES, REACH)
             assert hits.distance[0, 0] == math.inf
             assert hits.part[0, 0] == -1
+
+
+def test_a_point_cloud_of_a_world_is_seen(tmp_path):
+    (tmp_path / "points.txt").write_text("3 0 0.5\n3 1 0.5\n")
+    cloud = (
+        f'<element class="pointcloud"><file_txt_3d>{tmp_path}/points.txt</file_txt_3d>'
+        "<pose_3d>1 0 0 0 0 0</pose_3d></element>"
+    )
+    world = load_world(text=room(extra=cloud))
+    ray = ([[0.0, 0.0, 0.5]], [[1.0, 0.0, 0.0]], world.bodies, REACH)
+    scene3d = world._contents.scene3d
+    assert scene3d.cast_freely(*ray).distance[0, 0] == pytest.approx(4.0, abs=0.011)
+    (tmp_path / "points.txt").write_text("these are no numbers\n")
+    blind = load_world(text=room('<sensor class="lidar3d" name="l"/>', extra=cloud))
+    assert any("points.txt" in str(w) for w in blind.warnings)

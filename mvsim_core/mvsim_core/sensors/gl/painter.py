@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import ctypes
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mvsim_core.remote_files import RemoteError, local_copy
 from mvsim_core.sensors.gl import shaders
 from mvsim_core.sensors.gl.context import Context, GlMissingError, gl_context
 from mvsim_core.sensors.gl.meshes import WIDTH, Stretch, corners_of
@@ -61,6 +61,11 @@ class Painter:
         self._drawn: list[tuple[int, int, list[Stretch]]] = []
         self._buffers: list[int] = []
         gl.glClipControl(gl.GL_LOWER_LEFT, gl.GL_ZERO_TO_ONE)
+
+    @property
+    def has_sky_box(self) -> bool:
+        """Whether the six images of the sky could be read."""
+        return self._boxed > 0
 
     def paint(self, camera: Pinhole, pose: FloatArray, near: float, layout: Layout) -> Image:
         """Return (height, width, 3) red, green, blue.
@@ -359,13 +364,12 @@ def _pixels(path: str) -> Image | None:
     """Return an image (height, width, 3), not too large; None if it cannot be read."""
     from PIL import Image as Pictures
 
-    file = Path(path.removeprefix("file://"))
     try:
-        with Pictures.open(file) as picture:
+        with Pictures.open(local_copy(path)) as picture:
             colored = picture.convert("RGB")
             colored.thumbnail((LARGEST, LARGEST))
             return np.asarray(colored)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RemoteError):
         return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.mesh_files import _UP_AXIS, MeshError, local_model, read_mesh
+from mvsim_core.mesh_files import UP_AXIS, MeshError, local_model, read_mesh
 from mvsim_core.remote_files import RemoteError, local_copy
 from mvsim_core.sensors.scene3d.model import GREY, Material, Model, Rgba, join
 from mvsim_core.state import FloatArray
@@ -76,7 +76,7 @@ def _collada(path: Path) -> Iterator[Model]:
     collada = importlib.import_module("collada")
     ignored = [collada.common.DaeUnsupportedError, collada.common.DaeBrokenRefError]
     document: Any = collada.Collada(str(path), ignore=ignored)
-    turn = _UP_AXIS[document.assetInfo.upaxis] * float(document.assetInfo.unitmeter or 1.0)
+    turn = UP_AXIS[document.assetInfo.upaxis] * float(document.assetInfo.unitmeter or 1.0)
     for geometry in document.scene.objects("geometry") if document.scene else ():
         for part in geometry.primitives():
             if hasattr(part, "triangleset"):

@@ -114,6 +114,15 @@ def _extruded(profile: FloatArray, ends: tuple[float, float], material: Material
     return Model(upright.vertices[:, [0, 2, 1]], upright.triangles[:, ::-1], (material,))
 
 
+def points(places: FloatArray, size: float, material: Material = GREY) -> Model:
+    """Return a small octahedron at each of (n, 3) places."""
+    corners = 0.5 * size * np.vstack([np.eye(3), -np.eye(3)])
+    faces = [(i, j, k) for i in (0, 3) for j in (1, 4) for k in (2, 5)]
+    vertices = (places[:, None, :] + corners).reshape(-1, 3)
+    first = 6 * np.arange(len(places))[:, None, None]
+    return Model(vertices, (first + np.array(faces)).reshape(-1, 3), (material,))
+
+
 def rectangle(
     x_range: tuple[float, float],
     y_range: tuple[float, float],
