@@ -119,3 +119,34 @@ def test_cars_have_bounds_too() -> None:
 def test_kinematic_vehicles_have_none() -> None:
     ideal = '<controller class="twist_ideal"/>'
     assert limits(load_world(text=world(cart(controller=ideal)))) == {}
+
+
+KARTING = """<mvsim_world><simul_timestep>{dt}</simul_timestep><vehicle name="r1">
+  <init_pose>0 0 0</init_pose><dynamics class="ackermann"><chassis mass="4"/>
+  <rl_wheel pos="0 0.15" mass="0.2" diameter="0.11"/>
+  <rr_wheel pos="0 -0.15" mass="0.2" diameter="0.11"/>
+  <fl_wheel mass="0.2" diameter="0.11"/><fr_wheel mass="0.2" diameter="0.11"/>
+  <f_wheels_x>0.32</f_wheels_x><f_wheels_d>0.3</f_wheels_d>
+  <controller class="twist_front_steer_pid"><KP>15</KP>{gains}<max_torque>25</max_torque>
+  </controller></dynamics></vehicle></mvsim_world>"""
+
+
+@pytest.mark.parametrize(
+    ("gains", "dt", "warning"),
+    [
+        ("<KD>0.5</KD>", 0.0001, "KD without N on rl_wheel where it slips lets the wheels"),
+        ("<KD>0.5</KD><N>20</N>", 0.0006, "KP and KD N on rl_wheel where it slips answers"),
+        ("<KD>0.5</KD><N>20</N>", 0.0004, ""),
+        ("<KD>0.004</KD>", 0.0006, "KP and KD on rl_wheel where it slips answers"),
+        ("<KD>0.004</KD>", 0.00018, ""),
+        ("", 0.0006, ""),
+    ],
+)
+def test_a_derivative_on_slipping_wheels(gains: str, dt: float, warning: str) -> None:
+    """A model car of a racing project does not leave its place with KD 0.5, at any step."""
+    world = load_world(text=KARTING.format(gains=gains, dt=dt))
+    assert warning in " ".join(map(str, world.warnings))
+    assert bool(warning) == bool(world.warnings)
+    world.vehicles["r1"].set_ackermann(speed=2.0, steering=0.0)
+    world.run(2.0)
+    assert (world.vehicles["r1"].twist.vx > 1.8) == (not warning)

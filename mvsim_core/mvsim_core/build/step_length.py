@@ -9,7 +9,12 @@ three rates ω that a vehicle has:
 **Bearing.** A wheel that the ground does not hold: I ω' = -C_damping ω, so ω_n = C_damping / I.
 
 **Speed controller, wheel slipping.** Where the motor is stronger than the grip,
-max_torque > mu N R, the wheel may spin freely: I ω' = KP (v* - ω R), so ω_n = KP R / I.
+max_torque > mu N R, the wheel may spin freely: I ω' = KP (v* - ω R), so ω_n = KP R / I. A
+derivative with the pole N adds KD N to KP, for what is fast. Without a pole
+
+    z² + (KP R/I dt + b - 1) z - b = 0,  b = KD R / I,
+
+is stable (Jury) if KP R/I dt < 2 (1 - b): with b >= 1 at no step.
 
 **Speed controller, wheel gripping.** The controller then accelerates the vehicle. With the mass m
 (wheels included), the wheels' inertias as the mass i = Σ I/R², and the stiffness K = Σ KP/R of all
@@ -103,8 +108,7 @@ def _controller_limits(entity: Entity, names: list[str], gravity: float) -> Iter
         return
     for name, wheel in zip(names[first:], driven, strict=False):
         if float(pids["max_torque"].max()) > _grip(entity, wheel, gravity):
-            rate = kp * float(wheel["radius"] / wheel["inertia"])
-            yield Limit(f"KP on {name} where it slips", rate, 2.0 / rate)
+            yield from _slipping_limits(pids, name, float(wheel["radius"] / wheel["inertia"]))
     inertias = entity.wheels["inertia"] / entity.wheels["radius"] ** 2
     stiffness = kp / driven["radius"]
     rate = float(stiffness.sum() / (body["mass"] + inertias.sum()))
@@ -114,6 +118,20 @@ def _controller_limits(entity: Entity, names: list[str], gravity: float) -> Iter
         moment = float(body["inertia"] + (inertias * entity.wheels["y"] ** 2).sum())
         if turning > 0.0:
             yield Limit("KP in turns", turning / moment, moment / turning)
+
+
+def _slipping_limits(pids: Rows, name: str, response: float) -> Iterator[Limit]:
+    """Yield the bounds of one wheel that slips; `response` is R / I [1/(kg m)]."""
+    kp, kd, pole = (float(pids[field].max()) for field in ("kp", "kd", "n"))
+    if kd == 0.0 or pole > 0.0:
+        rate = (kp + kd * pole) * response
+        cause = "KP and KD N" if kd > 0.0 else "KP"
+        yield Limit(f"{cause} on {name} where it slips", rate, 2.0 / rate)
+    elif kd * response >= 1.0:
+        yield Limit(f"KD without N on {name} where it slips", math.inf, 0.0)
+    else:
+        rate = kp * response / (1.0 - kd * response)
+        yield Limit(f"KP and KD on {name} where it slips", rate, 2.0 / rate)
 
 
 def _grip(entity: Entity, wheel: Rows, gravity: float) -> float:
