@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("launch.actions")
 pytest.importorskip("launch_ros.actions")
 
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
@@ -22,6 +22,8 @@ from tests.conftest import ROOT
 
 FILES = sorted((ROOT / "launch").glob("*.launch.py"))
 SIM = ROOT / "launch" / "sim.launch.py"
+#: Launch files with other people's packages, and the argument that leaves those out.
+CONSUMERS = {"nav2": "use_nav2", "slam": "use_slam", "ekf": "use_ekf"}
 
 
 def visited(file: Path, **arguments: str) -> tuple[LaunchContext, list[Any]]:
@@ -55,7 +57,7 @@ def nodes(file: Path, **arguments: str) -> list[str]:
 
 def test_every_world_has_a_launch_file() -> None:
     worlds = {path.name.partition(".")[0] for path in (ROOT / "worlds").glob("*.world.xml")}
-    assert worlds == {path.name.partition(".")[0] for path in FILES} - {"sim"}
+    assert worlds == {path.name.partition(".")[0] for path in FILES} - {"sim", *CONSUMERS}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
@@ -85,3 +87,40 @@ def test_files_that_it_names_exist(file: Path) -> None:
 )
 def test_no_window_where_none_is_wanted(arguments: dict[str, str], started: list[str]) -> None:
     assert nodes(SIM, world_file="x.world.xml", **arguments) == started
+
+
+def said(context: LaunchContext, found: list[Any]) -> str:
+    """Return what a launch file reports."""
+    texts = [action.msg for action in found if isinstance(action, LogInfo)]
+    return " ".join(part.perform(context) for text in texts for part in text)
+
+
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_consumers_that_are_missing_are_reported_and_not_fatal(name: str) -> None:
+    file = ROOT / "launch" / f"{name}.launch.py"
+    arguments = {"world_file": "x.world.xml", "use_rviz": "false"}
+    present = nodes(file, **arguments)
+    assert present[0] == "mvsim_node"
+    report = said(*visited(file, **arguments))
+    assert "is not installed" in report or len(present) > 1
+    without = {**arguments, CONSUMERS[name]: "false"}
+    assert nodes(file, **without) == ["mvsim_node"]
+    assert said(*visited(file, **without)) == ""
+
+
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_somebody_else_owns_the_transforms(name: str) -> None:
+    context, _ = visited(ROOT / "launch" / f"{name}.launch.py", world_file="x.world.xml")
+    source = (ROOT / "launch" / f"{name}.launch.py").read_text()
+    assert '"do_fake_localization"' in source
+    assert context.launch_configurations["use_sim_time"] == "true"
+
+
+def test_a_namespace_moves_robot_and_nav2() -> None:
+    file = ROOT / "launch" / "nav2.launch.py"
+    context, found = visited(
+        file, world_file="x.world.xml", namespace="robot7", use_namespace="true", use_rviz="false"
+    )
+    (node,) = [a for a in found if isinstance(a, Node) and a.node_executable == "mvsim_node"]
+    assert node is not None
+    assert context.launch_configurations["namespace"] == "robot7"

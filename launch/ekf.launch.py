@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fuse odometry, IMU and GPS with robot_localization: `ros2 launch mvsim_ros2 ekf.launch.py`.
+
+Where robot_localization is not installed this is said, and the simulator runs alone.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+
+from launch import LaunchDescription
+from mvsim_ros2.consumers import node_if_installed
+
+SHARE = Path(__file__).absolute().parents[1]
+
+ARGUMENTS = {
+    "world_file": (str(SHARE / "worlds" / "warehouse.world.xml"), "World file to simulate."),
+    "use_sim_time": ("true", "All nodes take their time from /clock."),
+    "params_file": (str(SHARE / "params" / "sim.yaml"), "Parameters of the simulator."),
+    "ekf_params_file": (str(SHARE / "params" / "ekf.yaml"), "Parameters of robot_localization."),
+    "use_ekf": ("true", "Start robot_localization at all."),
+    "use_gps": ("false", "Fuse GPS too: it needs a satellite receiver and a georeference."),
+    "use_rviz": ("true", "Start RViz."),
+    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "Configuration of RViz."),
+    "headless": ("false", "Open no window at all, RViz included."),
+    "realtime_factor": ("1.0", "Simulated seconds per second, or max."),
+}
+SIMULATED = (
+    *("world_file", "use_sim_time", "params_file", "use_rviz", "rviz_config_file", "headless"),
+    "realtime_factor",
+)
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return simulator and filters; the filter publishes odom -> base_footprint."""
+    sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
+    given = {name: LaunchConfiguration(name) for name in SIMULATED}
+    given["publish_tf_odom2baselink"] = "false"
+    given["do_fake_localization"] = "false"
+    parameters = [
+        LaunchConfiguration("ekf_params_file"),
+        {"use_sim_time": LaunchConfiguration("use_sim_time")},
+    ]
+    local = node_if_installed(
+        package="robot_localization",
+        executable="ekf_node",
+        name="ekf_odom",
+        output="screen",
+        parameters=parameters,
+        condition=IfCondition(LaunchConfiguration("use_ekf")),
+    )
+    gps = IfCondition(LaunchConfiguration("use_gps"))
+    world = node_if_installed(
+        package="robot_localization",
+        executable="ekf_node",
+        name="ekf_map",
+        output="screen",
+        parameters=parameters,
+        remappings=[("odometry/filtered", "odometry/global")],
+        condition=gps,
+    )
+    navsat = node_if_installed(
+        package="robot_localization",
+        executable="navsat_transform_node",
+        name="navsat_transform",
+        output="screen",
+        parameters=parameters,
+        remappings=[("imu", "imu/data"), ("odometry/filtered", "odometry/global")],
+        condition=gps,
+    )
+    simulator = GroupAction([IncludeLaunchDescription(sim, launch_arguments=given.items())])
+    return LaunchDescription([*_arguments(), simulator, local, world, navsat])
+
+
+def _arguments() -> Iterator[DeclareLaunchArgument]:
+    for name, (default, text) in ARGUMENTS.items():
+        yield DeclareLaunchArgument(name, default_value=default, description=text)

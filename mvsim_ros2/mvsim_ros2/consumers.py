@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""For launch files: other people's packages, which may not be installed.
+
+What is missing is reported, and the rest starts all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from launch.actions import IncludeLaunchDescription, LogInfo, OpaqueFunction
+from launch.launch_context import LaunchContext
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_ros.actions import Node
+
+
+def missing(package: str) -> str:
+    """Return a sentence that says that a package is not installed, or "" if it is."""
+    try:
+        get_package_share_directory(package)
+    except (PackageNotFoundError, LookupError, ValueError):
+        return (
+            f"{package} is not installed: it is not started (apt: ros-$ROS_DISTRO-{_apt(package)})"
+        )
+    return ""
+
+
+def node_if_installed(*, package: str, **arguments: Any) -> OpaqueFunction:
+    """Return a node that is started if its package is installed.
+
+    Args:
+        package: Its package.
+        arguments: Of `launch_ros.actions.Node`.
+    """
+    condition = arguments.pop("condition", None)
+
+    def start(context: LaunchContext) -> list[Any]:
+        absent = missing(package)
+        return [LogInfo(msg=absent) if absent else Node(package=package, **arguments)]
+
+    return OpaqueFunction(function=start, condition=condition)
+
+
+def launch_if_installed(
+    package: str, file: str, arguments: Mapping[str, Any], condition: Any = None
+) -> OpaqueFunction:
+    """Return another package's launch file, included if that is installed.
+
+    Args:
+        package: Its package.
+        file: Name in the package's folder launch.
+        arguments: Values of its arguments; those that it does not know do no harm.
+        condition: Whether to include it at all.
+    """
+
+    def include(context: LaunchContext) -> list[Any]:
+        absent = missing(package)
+        if absent:
+            return [LogInfo(msg=absent)]
+        path = Path(get_package_share_directory(package)) / "launch" / file
+        source = PythonLaunchDescriptionSource(str(path))
+        return [IncludeLaunchDescription(source, launch_arguments=arguments.items())]
+
+    return OpaqueFunction(function=include, condition=condition)
+
+
+def _apt(package: str) -> str:
+    return {"nav2_bringup": "nav2-bringup"}.get(package, package.replace("_", "-"))
