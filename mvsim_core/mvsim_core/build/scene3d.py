@@ -185,8 +185,13 @@ class SceneMaker:
 
     def _ground(self, spec: Any, row: Rows, samples: FloatArray) -> Model:
         if not isinstance(spec, ElevationMapSpec):
-            pose = spec.init_pose
-            return self._plane(spec).moved(np.eye(3), pose[:3])
+            place = spec.init_pose[:3]
+            plane = self._plane(spec)
+            placed = self._once(
+                ("placed", id(plane), place), lambda: plane.moved(np.eye(3), place)
+            )
+            assert placed is not None
+            return placed
         color = WHITE if spec.texture_image else spec.mesh_color
         look = self._look(color, spec.texture_image, spec.where)
         heights = samples.reshape(int(row["rows"][0]), int(row["columns"][0]))

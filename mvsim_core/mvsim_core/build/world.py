@@ -79,6 +79,7 @@ class Builder:
         """Read the maps."""
         remote_files().begin()
         self._outlines = Outlines(self.warn)
+        self._canvas: dict[str, Any] = {}
         self._scenes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
@@ -98,7 +99,9 @@ class Builder:
         dt = self._time_step()
         ground, lifts = self._ground()
         scene = PlaneScene()
-        scene3d = Scene3d(lambda: self._seen(contents), lights=lights_of(spec))
+        scene3d = Scene3d(
+            lambda: self._seen(contents), lights=lights_of(spec), canvas=self._canvas
+        )
         sensors = SensorMaker(spec, seed, dt, self.warn, scene3d)
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:

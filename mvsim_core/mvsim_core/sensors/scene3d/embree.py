@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -35,7 +37,6 @@ _FIELDS = 21  # of RTCRayHit16, each 16 wide
 _pointer = ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "rtcNewDevice": (_pointer, [ctypes.c_char_p]),
-    "rtcReleaseDevice": (None, [_pointer]),
     "rtcGetDeviceError": (ctypes.c_int, [_pointer]),
     "rtcNewScene": (_pointer, [_pointer]),
     "rtcReleaseScene": (None, [_pointer]),
@@ -103,6 +104,52 @@ _set_transform: Any = types.ExternalFunction(
 _commit_geometry: Any = types.ExternalFunction("mvsim_rtcCommitGeometry", types.void(types.intp))
 
 
+@lru_cache(maxsize=1)
+def device() -> int:
+    """Return the library's handle, one for the whole process."""
+    handle: int = LIBRARY.rtcNewDevice(b"threads=1")
+    return handle
+
+
+class ModelTree:
+    """The library's tree of one model, kept as long as the model."""
+
+    def __init__(self, model: Model) -> None:
+        """Build the tree."""
+        self.scene: int = LIBRARY.rtcNewScene(device())
+        LIBRARY.rtcSetSceneFlags(self.scene, _ROBUST)  # else a ray in a million slips through
+        LIBRARY.rtcSetSceneBuildQuality(self.scene, _MEDIUM)
+        geometry = LIBRARY.rtcNewGeometry(device(), _TRIANGLE)
+        count = len(model.vertices)
+        # Kept, since the library reads them; a vertex more, since it reads 16 bytes at each.
+        self._vertices = np.zeros((count + 1, 3), np.float32)
+        self._vertices[:-1] = model.vertices
+        self._faces = np.ascontiguousarray(model.triangles, np.uint32)
+        share = LIBRARY.rtcSetSharedGeometryBuffer
+        share(geometry, _VERTEX, 0, _FLOAT3, self._vertices.ctypes.data, 0, 12, count)
+        share(geometry, _INDEX, 0, _UINT3, self._faces.ctypes.data, 0, 12, len(self._faces))
+        LIBRARY.rtcSetGeometryMask(geometry, _NOTHING)
+        LIBRARY.rtcCommitGeometry(geometry)
+        LIBRARY.rtcAttachGeometryByID(self.scene, geometry, 0)
+        LIBRARY.rtcReleaseGeometry(geometry)
+        LIBRARY.rtcCommitScene(self.scene)
+
+    def __del__(self) -> None:
+        """Give the memory of the library back; instances hold the scene as long as they need."""
+        if LIBRARY is not None:  # as it is when the interpreter ends
+            LIBRARY.rtcReleaseScene(self.scene)
+
+
+_trees: WeakKeyDictionary[Model, ModelTree] = WeakKeyDictionary()
+
+
+def tree_of(model: Model) -> ModelTree:
+    """Return the tree of a model, which is built once."""
+    if model not in _trees:
+        _trees[model] = ModelTree(model)
+    return _trees[model]
+
+
 class EmbreeCaster:
     """Casts rays at instances of models.
 
@@ -114,9 +161,8 @@ class EmbreeCaster:
 
     def __init__(self, models: list[Model], users: list[int], instances: Rows) -> None:
         """Build a tree for each model and one over the instances."""
-        self._device = LIBRARY.rtcNewDevice(b"threads=1")
-        self._kept: list[Any] = []  # buffers that the library reads
-        self._scenes = [self._model_scene(model) for model in models]
+        self._device = device()
+        self._trees = [tree_of(model) for model in models]
         self._instances = instances
         self._transforms = np.zeros((max(len(instances), 1), 12), np.float32)
         self._geometries = np.zeros(len(instances), np.int64)
@@ -125,7 +171,7 @@ class EmbreeCaster:
         LIBRARY.rtcSetSceneBuildQuality(self._top, _LOW)
         for k, model in enumerate(users):
             geometry = LIBRARY.rtcNewGeometry(self._device, _INSTANCE)
-            LIBRARY.rtcSetGeometryInstancedScene(geometry, self._scenes[model])
+            LIBRARY.rtcSetGeometryInstancedScene(geometry, self._trees[model].scene)
             LIBRARY.rtcSetGeometryMask(geometry, int(instances["mask"][k]))
             LIBRARY.rtcAttachGeometryByID(self._top, geometry, k)
             LIBRARY.rtcReleaseGeometry(geometry)  # the scene holds it
@@ -137,27 +183,6 @@ class EmbreeCaster:
         self._options = aligned(16, np.uint32)  # RTCIntersectArguments
         self._options[0], self._options[1] = _COHERENT, _NOTHING
         self.place(np.arange(len(instances)))
-
-    def _model_scene(self, model: Model) -> int:
-        scene: int = LIBRARY.rtcNewScene(self._device)
-        LIBRARY.rtcSetSceneFlags(scene, _ROBUST)  # else a ray in a million slips through an edge
-        LIBRARY.rtcSetSceneBuildQuality(scene, _MEDIUM)
-        geometry = LIBRARY.rtcNewGeometry(self._device, _TRIANGLE)
-        # One vertex more than there are: the library reads 16 bytes at each.
-        vertices = np.zeros((len(model.vertices) + 1, 3), np.float32)
-        vertices[:-1] = model.vertices
-        triangles = np.ascontiguousarray(model.triangles, np.uint32)
-        self._kept += [vertices, triangles]
-        share = LIBRARY.rtcSetSharedGeometryBuffer
-        count = len(model.vertices)
-        share(geometry, _VERTEX, 0, _FLOAT3, vertices.ctypes.data, 0, 12, count)
-        share(geometry, _INDEX, 0, _UINT3, triangles.ctypes.data, 0, 12, len(triangles))
-        LIBRARY.rtcSetGeometryMask(geometry, _NOTHING)
-        LIBRARY.rtcCommitGeometry(geometry)
-        LIBRARY.rtcAttachGeometryByID(scene, geometry, 0)
-        LIBRARY.rtcReleaseGeometry(geometry)
-        LIBRARY.rtcCommitScene(scene)
-        return scene
 
     def place(self, moved: IntArray) -> None:
         """Take over the poses of these instances."""
@@ -188,14 +213,10 @@ class EmbreeCaster:
         )
 
     def __del__(self) -> None:
-        """Give all memory of the library back."""
-        device = self.__dict__.pop("_device", None)
-        if device is None:
-            return
-        for scene in (self.__dict__.get("_top"), *self.__dict__.get("_scenes", ())):
-            if scene is not None:
-                LIBRARY.rtcReleaseScene(scene)
-        LIBRARY.rtcReleaseDevice(device)
+        """Give the memory of the library back."""
+        top = self.__dict__.pop("_top", None)
+        if top is not None and LIBRARY is not None:
+            LIBRARY.rtcReleaseScene(top)
 
 
 @njit(cache=True, nogil=True)

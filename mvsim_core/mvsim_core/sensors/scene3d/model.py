@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -69,8 +70,9 @@ class Model:
         object.__setattr__(self, "triangles", triangles[kept])
         object.__setattr__(self, "material", material[kept])
 
+    @cached_property
     def planes(self) -> FloatArray:
-        """Return (m, 4): unit normal n and c of each triangle's plane n·x = c [1, m]."""
+        """(m, 4): unit normal n and c of each triangle's plane n·x = c [1, m]."""
         a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
         normal = np.cross(b - a, c - a)
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)

@@ -119,6 +119,7 @@ class Scene3d:
         source: Called for all parts when they are needed.
         lights: Sun and sky.
         backend: "embree", "bvh", or "": the best there is.
+        canvas: Where cameras keep their painter, to be shared by scenes that follow each other.
     """
 
     def __init__(
@@ -127,17 +128,27 @@ class Scene3d:
         *,
         lights: Lights = DAYLIGHT,
         backend: str = "",
+        canvas: dict[str, Any] | None = None,
     ) -> None:
         """Remember where the parts come from."""
         self.lights = lights
-        #: What cameras keep of the scene, shared by all of them.
-        self.painter: Any = None
+        self._canvas = {} if canvas is None else canvas
         self._source = source
         self._backend = backend
         self._layout: Layout | None = None
         self._caster: Caster | None = None
         self._wheels = np.zeros(0, WHEEL)
         self._moved = np.zeros(0, np.int64)
+        self._fixed: tuple[Any, list[Model], Model, FloatArray] | None = None
+
+    @property
+    def painter(self) -> Any:
+        """What paints for all cameras; None until one of them asks, False without OpenGL."""
+        return self._canvas.get("painter")
+
+    @painter.setter
+    def painter(self, painter: Any) -> None:
+        self._canvas["painter"] = painter
 
     def bind(self, wheels: Rows) -> None:
         """Forget what was built; wheels are found in these rows of WHEEL from now on."""
@@ -152,7 +163,7 @@ class Scene3d:
             if place_kernel(layout.baked, bodies, self._wheels, layout.origin, moved):
                 layout = None
         if layout is None:
-            layout = self._layout = _lay_out(list(self._source()), bodies, self._wheels)
+            layout = self._layout = self._lay_out(list(self._source()), bodies)
             self._caster = None
             self._moved = np.zeros(len(layout.instances), np.int64)
             place_kernel(layout.instances, bodies, self._wheels, layout.origin, self._moved)
@@ -161,6 +172,22 @@ class Scene3d:
         if count and self._caster is not None:
             self._caster.place(self._moved[:count])
         return layout
+
+    def _lay_out(self, parts: list[Part], bodies: Rows) -> Layout:
+        still = [k for k, p in enumerate(parts) if p.body < 0 or bodies["kind"][p.body] == STATIC]
+        baked = np.zeros(len(still), INSTANCE)
+        baked["r"] = np.eye(3)
+        for item, k in zip(baked, still, strict=True):
+            item["body"], item["wheel"] = parts[k].body, parts[k].wheel
+        scratch = np.zeros(len(baked), np.int64)
+        place_kernel(baked, bodies, self._wheels, np.zeros(3), scratch)
+        models = [parts[k].model for k in still]
+        key = ([id(m) for m in models], baked["r"].tobytes(), baked["t"].tobytes())
+        if self._fixed is None or self._fixed[0] != key:  # else only what moves came or went
+            self._fixed = (key, models, *_joined(models, baked))
+        _, _, fixed, origin = self._fixed
+        place_kernel(baked, bodies, self._wheels, origin, scratch)
+        return _arranged(parts, still, fixed, origin, baked[baked["body"] >= 0])
 
     def cast(self, rays: Rays, bodies: Rows, hits: Hits) -> Layout:
         """Write what rays meet into `hits`; return the scene in which they were cast."""
@@ -205,26 +232,24 @@ def make_caster(layout: Layout, backend: str = "") -> Caster:
     return EmbreeCaster(*things)
 
 
-def _lay_out(parts: list[Part], bodies: Rows, wheels: Rows) -> Layout:
-    still = [k for k, p in enumerate(parts) if p.body < 0 or bodies["kind"][p.body] == STATIC]
-    moving = sorted(set(range(len(parts))) - set(still))
-    baked = np.zeros(len(still), INSTANCE)
-    baked["r"] = np.eye(3)
-    for item, k in zip(baked, still, strict=True):
-        item["body"], item["wheel"] = parts[k].body, parts[k].wheel
+def _joined(models: list[Model], baked: Rows) -> tuple[Model, FloatArray]:
+    """Return fixed models as one, and the origin that it is shifted to."""
+    fixed = join([m.moved(item["r"], item["t"]) for m, item in zip(models, baked, strict=True)])
     origin = np.zeros(3)
-    place_kernel(baked, bodies, wheels, origin, np.zeros(len(baked), np.int64))
-    placed = [
-        parts[k].model.moved(item["r"], item["t"]) for item, k in zip(baked, still, strict=True)
-    ]
-    fixed = join(placed)
     if len(fixed.vertices):
         middle = 0.5 * (fixed.vertices.min(axis=0) + fixed.vertices.max(axis=0))
         if np.abs(middle).max() > FAR:
             origin = np.round(middle)
             fixed = fixed.moved(np.eye(3), -origin)
-            place_kernel(baked, bodies, wheels, origin, np.zeros(len(baked), np.int64))
-    owner = [np.full(len(m.triangles), k, np.int32) for m, k in zip(placed, still, strict=True)]
+    return fixed, origin
+
+
+def _arranged(
+    parts: list[Part], still: list[int], fixed: Model, origin: FloatArray, baked: Rows
+) -> Layout:
+    """Return the layout of what is fixed and what moves."""
+    moving = sorted(set(range(len(parts))) - set(still))
+    owner = [np.full(len(parts[k].model.triangles), k, np.int32) for k in still]
     models: list[Model] = [fixed] if len(fixed.triangles) else []
     shared: dict[int, int] = {}
     users = [0] * len(models)
@@ -253,7 +278,7 @@ def _lay_out(parts: list[Part], bodies: Rows, wheels: Rows) -> Layout:
         models,
         users,
         instances,
-        baked[baked["body"] >= 0],
+        baked,
         origin,
         triangles,
     )
@@ -267,7 +292,7 @@ def _triangles(
     planes, material = [np.zeros((0, 4))], [np.zeros(0, np.int32)]
     for model in models:
         rows = np.array([known.setdefault(m, len(known)) for m in model.materials], np.int32)
-        planes.append(model.planes())
+        planes.append(model.planes)
         material.append(rows[model.material])
     part = np.full(sum(len(p) for p in planes), -1, np.int32)
     owners = np.concatenate([np.zeros(0, np.int32), *owner])
