@@ -8,6 +8,7 @@ The driver sends `cmd_vel` to every robot, steers by the scans, and shows what c
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import signal
 import subprocess
@@ -44,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         driver.close()
     except Stopped:
         code = 0
-    ended = _end_node(process)
+    finally:
+        ended = _end_node(process)
     signals.ignore()
     return code or ended
 
@@ -66,6 +68,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+#: Of <linux/prctl.h>: the signal that a process gets when its parent has died.
+PR_SET_PDEATHSIG = 1
+
+
 def _start_node(options: argparse.Namespace) -> subprocess.Popen[bytes]:
     parameters = {
         "world_file": options.world,
@@ -76,7 +82,13 @@ def _start_node(options: argparse.Namespace) -> subprocess.Popen[bytes]:
         [sys.executable, "-m", "mvsim_ros2.main", "--ros-args", *words],
         # Ctrl-C comes to this process, which ends the other one in order.
         start_new_session=True,
+        preexec_fn=_end_with_parent,
     )
+
+
+def _end_with_parent() -> None:
+    """Let the kernel end this process, the node, when the demo is killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end_node(process: subprocess.Popen[bytes]) -> int:

@@ -69,7 +69,8 @@ class Listener:
         except RuntimeError:  # the node has not been discovered yet
             return
         for topic, types in found:
-            if topic not in self.counts and topic not in COMMON:
+            hidden = "/_" in topic  # those of actions, whose types are no plain messages
+            if topic not in self.counts and topic not in COMMON and not hidden:
                 self._subscribe(topic, types[0])
 
     def _subscribe(self, topic: str, type_name: str) -> None:
