@@ -176,7 +176,7 @@ class Scene3d:
     def _lay_out(self, parts: list[Part], bodies: Rows) -> Layout:
         still = [k for k, p in enumerate(parts) if p.body < 0 or bodies["kind"][p.body] == STATIC]
         baked = np.zeros(len(still), INSTANCE)
-        baked["r"] = np.eye(3)
+        baked["r"], baked["known"] = np.eye(3), np.nan
         for item, k in zip(baked, still, strict=True):
             item["body"], item["wheel"] = parts[k].body, parts[k].wheel
         scratch = np.zeros(len(baked), np.int64)
@@ -186,6 +186,7 @@ class Scene3d:
         if self._fixed is None or self._fixed[0] != key:  # else only what moves came or went
             self._fixed = (key, models, *_joined(models, baked))
         _, _, fixed, origin = self._fixed
+        baked["known"] = np.nan
         place_kernel(baked, bodies, self._wheels, origin, scratch)
         return _arranged(parts, still, fixed, origin, baked[baked["body"] >= 0])
 
@@ -260,7 +261,7 @@ def _arranged(
             models.append(model)
         users.append(shared[id(model)])
     instances = np.zeros(len(users), INSTANCE)
-    instances["r"] = np.eye(3)
+    instances["r"], instances["known"] = np.eye(3), np.nan
     if len(users) > len(moving):
         instances[0]["body"] = instances[0]["wheel"] = instances[0]["part"] = -1
         instances[0]["mask"] = SEE_ALL

@@ -24,6 +24,7 @@ INSTANCE = np.dtype(
         ("mask", "u8"),  # it is seen by rays that share a bit with it
         ("r", "f8", (3, 3)),  # 1
         ("t", "f8", (3,)),  # m
+        ("known", "f8", (8,)),  # m, rad: pose of the body, spin and steering at the last look
     ]
 )
 
@@ -131,11 +132,29 @@ def rotation_kernel(roll: float, pitch: float, yaw: float, out: FloatArray) -> N
     out[2, 0], out[2, 1], out[2, 2] = -sp, cp * sr, cp * cr
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _is_known(item: Row, b: Row, wheels: Rows) -> bool:
+    """Tell whether an instance is where it was at the last look; remember where it is now."""
+    known = item.known
+    spin, steer = 0.0, 0.0
+    if item.wheel >= 0:
+        spin, steer = wheels[item.wheel].phi, wheels[item.wheel].yaw
+    now = (b.x, b.y, b.z, b.roll, b.pitch, b.yaw, spin, steer)
+    same = True
+    for k in range(8):
+        same &= known[k] == now[k]
+        known[k] = now[k]
+    return same
+
+
 @njit(cache=True, nogil=True)
 def place_kernel(
     instances: Rows, bodies: Rows, wheels: Rows, origin: FloatArray, moved: IntArray
 ) -> int:
-    """Put instances where their bodies and wheels are; return how many rows of `moved` are new."""
+    """Put instances where their bodies and wheels are; return how many rows of `moved` are new.
+
+    What is where it was at the last look is left alone: set `known` to NaN to have all placed.
+    """
     count = 0
     turn = np.zeros((3, 3))
     local = np.zeros((3, 3))
@@ -146,6 +165,8 @@ def place_kernel(
         if item.body < 0:
             continue
         b = bodies[item.body]
+        if _is_known(item, b, wheels):
+            continue
         rotation_kernel(b.roll, b.pitch, b.yaw, turn)
         shift[0], shift[1], shift[2] = b.x - origin[0], b.y - origin[1], b.z - origin[2]
         if item.wheel >= 0:
@@ -161,16 +182,10 @@ def place_kernel(
                     )
         else:
             whole[:] = turn
-        same = True
-        for i in range(3):
-            same &= item.t[i] == shift[i]
-            item.t[i] = shift[i]
-            for j in range(3):
-                same &= item.r[i, j] == whole[i, j]
-                item.r[i, j] = whole[i, j]
-        if not same:
-            moved[count] = k
-            count += 1
+        item.t[:] = shift
+        item.r[:] = whole
+        moved[count] = k
+        count += 1
     return count
 
 
