@@ -105,11 +105,12 @@ class DomainPool:
 def _silent(domain: int) -> bool:
     """Tells whether no DDS participant of this machine listens in a domain."""
     first_unicast_port = 7410 + 250 * domain  # DDSI-RTPS 9.6.1.1: PB + DG * domain + d1
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind(("", first_unicast_port))
-        except OSError:
-            return False
+    for participant in range(5):  # the first of several may have ended already
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", first_unicast_port + 2 * participant))  # + PG * participant
+            except OSError:
+                return False
     return True
 
 
