@@ -130,6 +130,19 @@ def test_reset_restores_what_was_there(simulation: Simulation, world: World) -> 
     assert simulation.now == 0
 
 
+def test_what_is_deleted_while_it_touches_leaves_no_trace(
+    simulation: Simulation, world: World
+) -> None:
+    courier = description_of(world, "courier", "")
+    simulation.spawn(courier, "a", Pose(-2.3, 1.0), "", renaming=False)
+    world.step()
+    assert world.vehicles["r1"].in_collision
+    simulation.delete("a")
+    world.run(0.02)
+    assert not world.vehicles["r1"].in_collision
+    assert world.contacts == []
+
+
 def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:
     yaw = 0.7
     velocity = (0.5 * math.cos(yaw), 0.5 * math.sin(yaw))

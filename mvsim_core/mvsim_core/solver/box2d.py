@@ -241,7 +241,8 @@ class Box2dSolver:
             pair = (a.user_data, b.user_data)
             self._touching.setdefault(pair, []).append((*point, *manifold.normal))
         for event in events.end_events():
-            if not (event.shape_a.is_valid and event.shape_b.is_valid):
+            shapes = (event.shape_a, event.shape_b)  # None for what was removed meanwhile
+            if any(shape is None or not shape.is_valid for shape in shapes):
                 continue
             pair = (event.shape_a.body.user_data, event.shape_b.body.user_data)
             manifolds = self._touching.get(pair, [])
