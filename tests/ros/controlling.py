@@ -7,8 +7,10 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
+from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
@@ -35,6 +37,7 @@ class Client:
         self.node = node
         self._clients: dict[str, Any] = {}
         self._action: Any = None
+        self._parameters: Any = None
 
     def call(self, service: str, /, **fields: Any) -> Any:
         """Return the answer of a service."""
@@ -64,6 +67,15 @@ class Client:
         """Spawn a vehicle of a class; return the answer."""
         pose = placed(x, y)
         return self.call("SpawnEntity", name=name, uri=uri, initial_pose=pose, **fields)
+
+    def set(self, name: str, value: float) -> Any:
+        """Set a parameter of the node; return the result."""
+        if self._parameters is None:
+            self._parameters = self.node.create_client(SetParameters, "mvsim/set_parameters")
+            assert self._parameters.wait_for_service(PATIENCE)
+        message = Parameter(name, value=value).to_parameter_msg()
+        request = SetParameters.Request(parameters=[message])
+        return _result(self._parameters.call_async(request), name).results[0]
 
     def act(self, goal: Any, *, cancel: bool = False) -> tuple[list[tuple[int, int]], Any]:
         """Make steps by the action; return the feedback and the result."""

@@ -11,6 +11,7 @@ from geometry_msgs.msg import PoseStamped, Twist
 
 pytest.importorskip("simulation_interfaces")
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from simulation_interfaces import srv
@@ -291,6 +292,36 @@ def test_worlds_come_and_go(client: Client, observer: Observer, tmp_path: Path) 
     assert [s.uri for s in client.call("GetSpawnables").spawnables] == ["courier"]
     (start,) = client.call("GetNamedPoses").poses
     assert (start.name, start.pose.position.x) == ("r1", -2.0)
+
+
+def test_rates_change_while_it_runs(client: Client, observer: Observer) -> None:
+    def gap() -> int:
+        observer.newest("/odom")
+        first, second = (nanoseconds(m.header.stamp) for m in observer.all("/odom")[-2:])
+        return second - first
+
+    assert client.set("publish_rate", 125.0).successful
+    eventually(lambda: gap() == 8_000_000, "odometry at 125 Hz")
+    assert client.set("publish_rate", 25.0).successful
+    eventually(lambda: gap() == 40_000_000, "odometry at 25 Hz")
+    assert client.set("publish_rate", 50).successful
+    assert client.set("command_timeout", 0.2).successful
+    assert not client.set("command_timeout", -1.0).successful
+    assert not client.set("publish_rate", 0.0).successful
+
+
+def test_diagnostics_tell_state_and_dropped_deadlines(client: Client, observer: Observer) -> None:
+    client.state(SimulationState.STATE_PAUSED)
+    observer.listen("/diagnostics", DiagnosticArray)
+
+    def paused() -> bool:
+        (status,) = observer.newest("/diagnostics").status
+        values = {v.key: v.value for v in status.values}
+        assert int(values["dropped_deadlines"]) >= 0
+        assert float(values["step_time_ms"]) >= 0.0
+        return values["state"] == "paused" and status.level == DiagnosticStatus.OK
+
+    eventually(paused, "diagnostics of a paused simulation")
 
 
 def test_a_thousand_calls_a_second_do_not_stop_it(client: Client, observer: Observer) -> None:
