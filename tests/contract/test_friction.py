@@ -42,6 +42,7 @@ def random_state(seed: int = 0, idle: bool = False) -> State:
     wheels = state.wheels
     for field in ("omega0", "yaw", "omega", "vx", "vy", "torque", "slope_x", "slope_y"):
         wheels[field] = rng.normal(0.0, 5.0, COUNT)
+    wheels["yaw_c"], wheels["yaw_s"] = np.cos(wheels["yaw"]), np.sin(wheels["yaw"])
     for field in ("radius", "inertia", "mass"):
         wheels[field] = rng.uniform(0.05, 2.0, COUNT)
     wheels["carried"] = wheels["mass"] + rng.uniform(0.0, 50.0, COUNT)
@@ -154,7 +155,7 @@ def test_each_wheel_is_computed_for_itself(name: str) -> None:
 def test_left_is_as_right(name: str) -> None:
     """Mirrored motion gives mirrored forces."""
     state, mirror = random_state(9), random_state(9)
-    for field in ("yaw", "vy", "slope_y"):
+    for field in ("yaw", "yaw_s", "vy", "slope_y"):
         mirror.wheels[field] *= -1.0
     model(name).apply(state, GRAVITY, DT)
     model(name).apply(mirror, GRAVITY, DT)

@@ -37,9 +37,11 @@ def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
     """Turn the front wheels towards the virtual angle, within the limits of angle and rate."""
     goal = min(max(steer, -v.max_steer), v.max_steer)
     most = v.max_steer_rate * dt
-    v.steer = (
-        goal if abs(goal - v.steer) <= most else v.steer + math.copysign(most, goal - v.steer)
-    )
+    if abs(goal - v.steer) > most:
+        goal = v.steer + math.copysign(most, goal - v.steer)
+    if goal == v.steer and goal != 0.0:
+        return  # the wheels stand so already
+    v.steer = goal
     left, right = wheel_angles(v.steer, v.front_track, v.wheelbase)
     wheels[v.wheel0 + 2].yaw = left
     wheels[v.wheel0 + 3].yaw = right

@@ -40,6 +40,8 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             vx = (body_vx - b.wz * w.y) / b.cos_x
             vy = (body_vy + b.wz * w.x) / b.cos_y
             cw, sw = math.cos(w.yaw), math.sin(w.yaw)
+            w.yaw_c = cw
+            w.yaw_s = sw
             w.vx = cw * vx + sw * vy
             w.vy = -sw * vx + cw * vy
             w.carried = w.load / gravity + w.mass if gravity > 0.0 else w.mass
@@ -168,6 +170,6 @@ def clamp(value: float, limit: float) -> float:
 @njit(cache=True, nogil=True)
 def set_force(w: Row, along: float, lateral: float) -> None:
     """Store a force given in the wheel frame in the vehicle frame."""
-    c, s = math.cos(w.yaw), math.sin(w.yaw)
+    c, s = w.yaw_c, w.yaw_s
     w.fx = c * along - s * lateral
     w.fy = s * along + c * lateral
