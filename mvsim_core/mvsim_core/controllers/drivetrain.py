@@ -18,7 +18,7 @@ from mvsim_core.dynamics.steering import set_steering, steering_of_twist
 from mvsim_core.state import IntArray, Rows, State
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     wheels: Rows,
@@ -44,7 +44,7 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         drive_wheels(v, wheels, only_braking(torque, v.odo_vx) if stop else torque)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def engine_raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) -> None:
     """Give the commanded engine torque to the wheels; steer as commanded."""
     for i in ids:

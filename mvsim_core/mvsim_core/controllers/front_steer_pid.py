@@ -19,13 +19,13 @@ from mvsim_core.dynamics.steering import set_steering, steering_of_twist
 from mvsim_core.state import IntArray, Row, Rows, State
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def along_wheel(w: Row, vx: float, wz: float) -> float:
     """Return the speed of wheel `w` along its rolling direction for a vehicle twist [m/s]."""
     return float(math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * wz * w.x)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     wheels: Rows,

@@ -15,7 +15,7 @@ from numba import njit
 from mvsim_core.state import Row
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
     """Advance one controller by dt and return its torque [N m].
 
@@ -47,7 +47,7 @@ def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
     return float(out)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def filter_set_point(p: Row, target: float, dt: float) -> float:
     """Return the set point after the optional low-pass of first or second order [m/s]."""
     if p.filter_tau <= 0.0:
@@ -60,7 +60,7 @@ def filter_set_point(p: Row, target: float, dt: float) -> float:
     return float(p.filter2)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def reset_pid(p: Row) -> None:
     """Clear the memory of one controller."""
     p.integral = 0.0
@@ -72,7 +72,7 @@ def reset_pid(p: Row) -> None:
     p.filter2 = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def only_braking(torque: float, speed: float) -> float:
     """Keep a torque from pushing on past zero: it may only oppose the speed."""
     if speed > 0.0:

@@ -11,7 +11,7 @@ from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.state import IntArray, Rows, State
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) -> None:
     """Copy commanded torques; a steering target turns the front wheels."""
     for i in ids:

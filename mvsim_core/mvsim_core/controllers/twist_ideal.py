@@ -16,7 +16,7 @@ from mvsim_core.dynamics.steering import set_steering, steering_of_twist
 from mvsim_core.state import IntArray, Rows, State
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def twist_ideal_kernel(
     vehicles: Rows, wheels: Rows, bodies: Rows, ids: IntArray, dt: float
 ) -> None:

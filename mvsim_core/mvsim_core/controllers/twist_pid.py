@@ -14,7 +14,7 @@ from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_outpu
 from mvsim_core.state import IntArray, Rows, State
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     wheels: Rows,

@@ -18,7 +18,7 @@ from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_outpu
 from mvsim_core.state import IntArray, Row, Rows, State
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def surface_speed(w: Row, vx: float, vy: float, wz: float) -> float:
     """Return the surface speed of a wheel that grips without slip under a twist [m/s]."""
     ux = vx - wz * w.y
@@ -27,7 +27,7 @@ def surface_speed(w: Row, vx: float, vy: float, wz: float) -> float:
     return float(c * ux + s * uy + (-s * ux + c * uy) * w.tan_grip)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def wheels_pid_kernel(vehicles: Rows, wheels: Rows, pids: Rows, ids: IntArray, dt: float) -> None:
     """Control the speed of every wheel of the vehicles `ids`."""
     for i in ids:

@@ -27,7 +27,7 @@ DRIVE = np.dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def drive_kernel(bodies: Rows, drives: Rows) -> None:
     """Add the torques of all driven pivots to BODY.torque."""
     for i in range(drives.shape[0]):

@@ -18,7 +18,7 @@ from mvsim_core.state import Row, Rows
 SLOW = 1e-2
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def split_torque(w1: float, w2: float, bias: float, split: float) -> float:
     """Return the share of the first shaft of a differential, 0 … 1.
 
@@ -42,7 +42,7 @@ def split_torque(w1: float, w2: float, bias: float, split: float) -> float:
     return f1 / (f1 + f2)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def drive_wheels(v: Row, wheels: Rows, torque: float) -> None:
     """Distribute the engine's torque [N m]: wheels are rear left, right, front left, right."""
     rl, rr = wheels[v.wheel0], wheels[v.wheel0 + 1]

@@ -11,7 +11,7 @@ from numba import njit
 from mvsim_core.state import Rows
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def followers_kernel(bodies: Rows, first: int) -> None:
     """Derive pose, velocity and attitude of all followers; they stand from row `first` on."""
     for i in range(first, bodies.shape[0]):

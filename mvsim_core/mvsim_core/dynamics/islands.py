@@ -19,7 +19,7 @@ from mvsim_core.state import DYNAMIC, Row, Rows
 GROUND_ITERATIONS = 8
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> int:
     """Sum the wheel forces of each body and their torque about its centre of mass.
 
@@ -53,7 +53,7 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> int:
     return bad
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def integrate_velocities_kernel(bodies: Rows, gravity: float, dt: float) -> None:
     """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt); rub blocks.
 
@@ -72,7 +72,7 @@ def integrate_velocities_kernel(bodies: Rows, gravity: float, dt: float) -> None
             rub_on_ground(b, gravity, dt)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def rub_on_ground(b: Row, gravity: float, dt: float) -> None:
     """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
 

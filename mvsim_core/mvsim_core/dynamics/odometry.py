@@ -17,7 +17,7 @@ from mvsim_core.state import Row, Rows
 WRAP_BEYOND = 1e4
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
     """Advance wheel angles and the odometry pose of all vehicles by dt."""
     for k in range(wheels.shape[0]):
@@ -41,7 +41,7 @@ def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> No
         v.odo_yaw += v.odo_kyaw * v.odo_wz * dt
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def wheel_twist(v: Row, wheels: Rows) -> None:
     """Write the twist that the spin of the odometry wheels, or of all, amounts to."""
     v.odo_vy = 0.0

@@ -18,7 +18,7 @@ from mvsim_core.state import Row, Rows
 CREEP = 1e-6
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[float, float]:
     """Return the angles of the left and right front wheel for a virtual centre wheel [rad]."""
     if steer == 0.0:
@@ -32,7 +32,7 @@ def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[fl
     return -outer, -inner
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
     """Turn the front wheels towards the virtual angle, within the limits of angle and rate."""
     goal = min(max(steer, -v.max_steer), v.max_steer)
@@ -47,7 +47,7 @@ def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
     wheels[v.wheel0 + 3].yaw = right
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def steering_of_twist(v: Row) -> float:
     """Return the virtual steering angle that the target of row `v` asks for [rad].
 

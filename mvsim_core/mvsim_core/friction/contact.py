@@ -19,7 +19,7 @@ HOLD_SPEED = 0.05
 TRANSFER_TIME = 0.02
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, dt: float) -> None:
     """Write velocity, carried mass, normal force and slope forces of all wheels."""
     for i in range(vehicles.shape[0]):
@@ -64,7 +64,7 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
                 w.gravity_y = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def share_hold(b: Row, wheels: Rows, v: Row, velocity: tuple[float, float], dt: float) -> None:
     """Write into WHEEL.slope_x what each wheel with rollers must push to hold on a slope [N].
 
@@ -86,7 +86,7 @@ def share_hold(b: Row, wheels: Rows, v: Row, velocity: tuple[float, float], dt: 
             w.slope_x = w.odo_vx * fx + w.odo_vy * fy + w.odo_wz * moment
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def transfer_weight(b: Row, wheels: Rows, v: Row, gravity: float, dt: float) -> None:
     """Let the loads of the wheels of a vehicle follow its accelerations and slopes.
 
@@ -123,13 +123,13 @@ def transfer_weight(b: Row, wheels: Rows, v: Row, gravity: float, dt: float) -> 
         w.load += follow * (max(load / upright(b), 0.0) - w.load)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def upright(b: Row) -> float:
     """Return the share of its weight that a body puts on the ground below it [1]."""
     return math.sqrt(max(1e-6, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def rolling_torque(c_rr: float, normal: float, radius: float, omega: float) -> float:
     """Return T_rr = C_rr N R tanh(100 ω), the torque of the tyre's deformation [N m]."""
     if c_rr <= 0.0 or abs(omega) <= 1e-4:
@@ -137,14 +137,14 @@ def rolling_torque(c_rr: float, normal: float, radius: float, omega: float) -> f
     return c_rr * normal * radius * math.tanh(100.0 * omega)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def stop_slip(w: Row, torque: float, dt: float) -> float:
     """Return the force along the wheel after which it just rolls: (τ - I α) / R [N]."""
     alpha = (w.vx / w.radius - w.omega) / dt
     return float((torque - w.inertia * alpha) / w.radius)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def slope_hold(w: Row, along: float, limit: float, dt: float) -> float:
     """Return the force that keeps a vehicle without torque from rolling downhill [N].
 
@@ -161,13 +161,13 @@ def slope_hold(w: Row, along: float, limit: float, dt: float) -> float:
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def clamp(value: float, limit: float) -> float:
     """Return value within ±limit."""
     return min(max(value, -limit), limit)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def set_force(w: Row, along: float, lateral: float) -> None:
     """Store a force given in the wheel frame in the vehicle frame."""
     c, s = w.yaw_c, w.yaw_s

@@ -40,7 +40,7 @@ PARAMS = np.dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def ground_drag(vx: float, normal: float, r1: float, r2: float, a_roll: float) -> float:
     """Return F_rr = -sign(vx) N [R1 (1 - exp(-A |vx|)) + R2 |vx|] [N]."""
     speed = abs(vx)
@@ -48,7 +48,7 @@ def ground_drag(vx: float, normal: float, r1: float, r2: float, a_roll: float) -
     return -math.copysign(size, vx)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: float) -> None:
     """Write force and spin of the wheels `ids`."""
     for k in range(ids.shape[0]):

@@ -35,7 +35,7 @@ PARAMS = np.dtype(
 STICK_SPEED = 0.05
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def slip_angle(vx: float, vy: float) -> float:
     """Return the angle between rolling direction and velocity, at most 90° [rad].
 
@@ -46,7 +46,7 @@ def slip_angle(vx: float, vy: float) -> float:
     return math.atan2(vy, abs(vx))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def slip_ratio(vx: float, surface: float) -> float:
     """Return (v_wheel - vx) / |v_wheel| within ±1, for the wheel's surface speed [m/s]."""
     if surface == vx:
@@ -54,7 +54,7 @@ def slip_ratio(vx: float, surface: float) -> float:
     return clamp((surface - vx) / max(abs(surface), 1e-9), 1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def capacities(p: Row, normal: float, alpha: float, s: float) -> tuple[float, float]:
     """Return the largest longitudinal and lateral force at a slip angle and ratio [N]."""
     a = clamp(alpha, p.alpha_sat)
@@ -66,7 +66,7 @@ def capacities(p: Row, normal: float, alpha: float, s: float) -> tuple[float, fl
     return along, across
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def settled_slip(vx: float, free: float, give: float) -> float:
     """Return the slip ratio at which the tyre's own force leaves the wheel after a step.
 
@@ -85,7 +85,7 @@ def settled_slip(vx: float, free: float, give: float) -> float:
     return sign * slip_ratio(abs(vx), surface)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: float) -> None:
     """Write force and spin of the wheels `ids`."""
     for k in range(ids.shape[0]):

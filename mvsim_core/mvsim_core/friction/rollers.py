@@ -21,7 +21,7 @@ from mvsim_core.state import Row
 NO_HOLD = 1e-6
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -> None:
     """Write force and spin of a wheel with rollers.
 
@@ -46,7 +46,7 @@ def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -
     set_force(w, grip * c - drag * s, grip * s + drag * c)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def roller_hold(w: Row, limit: float) -> None:
     """Let a braked wheel push its share of what holds its vehicle on a slope."""
     force = clamp(-w.slope_x, limit)
