@@ -9,6 +9,7 @@ in the folder that `MVSIM_SHARED` names; tests that need it skip where it is abs
 
 import fcntl
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +23,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Worlds of other people name models on the internet: no test depends on it, nor waits for it.
 os.environ.setdefault("MVSIM_OFFLINE", "1")
+
+# A shell without job control starts background commands with SIGINT ignored, and their children
+# inherit that: tests that end a process by Ctrl-C would wait for nothing.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DOMAINS = range(10, 100)
 """Domain ids to choose from: not the user's likely ones, and below the ephemeral UDP ports."""
