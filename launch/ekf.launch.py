@@ -5,16 +5,15 @@
 Where robot_localization is not installed this is said, and the simulator runs alone.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.actions import GroupAction, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import node_if_installed
+from mvsim_ros2.consumers import declared, node_if_installed
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -74,9 +73,4 @@ def generate_launch_description() -> LaunchDescription:
         condition=gps,
     )
     simulator = GroupAction([IncludeLaunchDescription(sim, launch_arguments=given.items())])
-    return LaunchDescription([*_arguments(), simulator, local, world, navsat])
-
-
-def _arguments() -> Iterator[DeclareLaunchArgument]:
-    for name, (default, text) in ARGUMENTS.items():
-        yield DeclareLaunchArgument(name, default_value=default, description=text)
+    return LaunchDescription([*declared(ARGUMENTS), simulator, local, world, navsat])

@@ -6,17 +6,16 @@ The arguments are those of Nav2's own simulation launch files. Where nav2_bringu
 this is said, and the simulator runs alone.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.actions import GroupAction, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import PushRosNamespace
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import launch_if_installed
+from mvsim_ros2.consumers import declared, launch_if_installed
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -74,9 +73,4 @@ def generate_launch_description() -> LaunchDescription:
         {name: LaunchConfiguration(name) for name in PASSED},
         condition=IfCondition(LaunchConfiguration("use_nav2")),
     )
-    return LaunchDescription([*_arguments(), simulator, navigation])
-
-
-def _arguments() -> Iterator[DeclareLaunchArgument]:
-    for name, (default, text) in ARGUMENTS.items():
-        yield DeclareLaunchArgument(name, default_value=default, description=text)
+    return LaunchDescription([*declared(ARGUMENTS), simulator, navigation])

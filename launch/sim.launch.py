@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulate a world: `ros2 launch mvsim_ros2 sim.launch.py world_file:=my.world.xml`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, Shutdown
@@ -12,6 +11,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
+from mvsim_ros2.consumers import declared
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -37,6 +37,7 @@ TEXTS = ("world_file", "frame_prefix")
 
 def generate_launch_description() -> LaunchDescription:
     """Return the simulator, and RViz beside it; both end with the simulator."""
+    world = DeclareLaunchArgument("world_file", description="World file to simulate.")
     values = {name: LaunchConfiguration(name) for name in ("world_file", *PARAMETERS)}
     texts = {name: ParameterValue(values[name], value_type=str) for name in TEXTS}
     simulator = Node(
@@ -56,10 +57,4 @@ def generate_launch_description() -> LaunchDescription:
         parameters=[{"use_sim_time": LaunchConfiguration("use_sim_time")}],
         condition=IfCondition(AndSubstitution(LaunchConfiguration("use_rviz"), windows)),
     )
-    return LaunchDescription([*_arguments(), simulator, rviz])
-
-
-def _arguments() -> Iterator[DeclareLaunchArgument]:
-    yield DeclareLaunchArgument("world_file", description="World file to simulate.")
-    for name, (default, text) in {**PARAMETERS, **OTHERS}.items():
-        yield DeclareLaunchArgument(name, default_value=default, description=text)
+    return LaunchDescription([world, *declared({**PARAMETERS, **OTHERS}), simulator, rviz])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""For launch files: other people's packages, which may not be installed.
+"""For launch files: their arguments, and other people's packages, which may not be installed.
 
 What is missing is reported, and the rest starts all the same.
 """
@@ -12,10 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from launch.actions import IncludeLaunchDescription, LogInfo, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_context import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
+
+
+def declared(arguments: Mapping[str, tuple[str, str]]) -> list[DeclareLaunchArgument]:
+    """Return the declarations of arguments, given as {name: (default, description)}."""
+    return [
+        DeclareLaunchArgument(name, default_value=default, description=text)
+        for name, (default, text) in arguments.items()
+    ]
 
 
 def missing(package: str) -> str:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -52,3 +53,14 @@ class IdController:
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of VEHICLE."""
         self.ids = np.ascontiguousarray(ids, dtype=np.int64)
+
+
+class PidController(IdController):
+    """The common part of those that turn odometry into torques by PIDs with slope feed-forward."""
+
+    #: (vehicles, wheels, pids, bodies, ids, gravity, dt): reads targets, writes torques, steering.
+    kernel: ClassVar[Callable[..., None]]
+
+    def apply(self, state: State, gravity: float, dt: float) -> None:
+        """Turn targets and odometry into steering angles and wheel torques."""
+        self.kernel(state.vehicles, state.wheels, state.pids, state.bodies, self.ids, gravity, dt)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, IdController
+from mvsim_core.controllers.base import CONTROLLERS, IdController, PidController
 from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
 from mvsim_core.dynamics.drivetrain import drive_wheels
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
@@ -56,16 +56,12 @@ def engine_raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) ->
 
 @CONTROLLERS.register("ackermann_drivetrain/twist_front_steer_pid")
 @CONTROLLERS.register("ackermann_drivetrain/front_steer_pid")
-class EnginePid(IdController):
+class EnginePid(PidController):
     """All drivetrain cars that follow a twist, or speed and steering."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist", "ackermann"})
 
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Turn targets and odometry into steering angles and wheel torques."""
-        engine_pid_kernel(
-            state.vehicles, state.wheels, state.pids, state.bodies, self.ids, gravity, dt
-        )
+    kernel = staticmethod(engine_pid_kernel)
 
 
 @CONTROLLERS.register("ackermann_drivetrain/raw")

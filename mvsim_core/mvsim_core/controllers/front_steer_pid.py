@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, IdController
+from mvsim_core.controllers.base import CONTROLLERS, PidController
 from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
-from mvsim_core.state import IntArray, Row, Rows, State
+from mvsim_core.state import IntArray, Row, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -74,16 +74,12 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @CONTROLLERS.register("twist_front_steer_pid")
-class TwistFrontSteerPid(IdController):
+class TwistFrontSteerPid(PidController):
     """All Ackermann vehicles that follow a twist (or speed and steering) by PID."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist", "ackermann"})
 
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Turn targets and odometry into steering angles and wheel torques."""
-        front_steer_pid_kernel(
-            state.vehicles, state.wheels, state.pids, state.bodies, self.ids, gravity, dt
-        )
+    kernel = staticmethod(front_steer_pid_kernel)
 
 
 @CONTROLLERS.register("front_steer_pid")

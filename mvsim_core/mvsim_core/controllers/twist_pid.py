@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, IdController
+from mvsim_core.controllers.base import CONTROLLERS, PidController
 from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
-from mvsim_core.state import IntArray, Rows, State
+from mvsim_core.state import IntArray, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -57,11 +57,7 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @CONTROLLERS.register("twist_pid")
-class TwistPid(IdController):
+class TwistPid(PidController):
     """All `twist_pid` vehicles of a world."""
 
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Turn targets and wheel speeds into wheel torques."""
-        twist_pid_kernel(
-            state.vehicles, state.wheels, state.pids, state.bodies, self.ids, gravity, dt
-        )
+    kernel = staticmethod(twist_pid_kernel)

@@ -8,6 +8,7 @@ raw numbers beside them (`.part`), so that memory does not grow with the length 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from mvsim_core.recording.text import csv_rows
 from mvsim_core.state import FloatArray
 
 
-class Table:
+class Table(ABC):
     """One file of a log.
 
     Args:
@@ -59,14 +60,17 @@ class Table:
         except OSError as error:
             raise LogError(f"cannot write the log {self.path}: {error.strerror}") from None
 
+    @abstractmethod
     def finish(self) -> None:
         """Complete the file."""
 
+    @abstractmethod
     def _begin(self) -> None:
-        raise NotImplementedError
+        """Make the file, without rows."""
 
+    @abstractmethod
     def _write(self, values: FloatArray) -> None:
-        raise NotImplementedError
+        """Add rows, given as columns (columns, rows)."""
 
 
 class CsvTable(Table):
@@ -83,6 +87,9 @@ class CsvTable(Table):
     def _write(self, values: FloatArray) -> None:
         with self.path.open("ab", buffering=0) as file:
             file.write(csv_rows(values).data)
+
+    def finish(self) -> None:
+        """Nothing is left to do: the file is complete after each row."""
 
 
 class SpooledTable(Table):
