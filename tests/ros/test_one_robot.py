@@ -345,6 +345,10 @@ def test_it_does_not_listen_to_its_own_clock(observer: Observer) -> None:
 
 # --------------------------------------------------------------- commands, good and bad ones
 def test_a_robot_without_commands_stops(observer: Observer, running: NodeProcess) -> None:
+    forward = Twist()
+    forward.linear.x = 0.3
+    with observer.repeat("cmd_vel", forward):
+        eventually(lambda: observer.newest("/odom").twist.twist.linear.x > 0.25, "driving")
     eventually(lambda: slow(observer), "standstill")
     eventually(lambda: "r1: no command for 0.5 s, it stops" in running.output, "a line in the log")
 
@@ -477,5 +481,6 @@ def test_two_interrupts_end_it_cleanly(running: NodeProcess, observer: Observer)
 
 def test_nothing_remains_in_the_shared_memory(observer: Observer, tmp_path: Path) -> None:
     segments = open_segments(os.getpid())
+    assert segments
     observer.close()
     eventually(lambda: not any(p.exists() for p in segments), "shared memory given back", 2.0)

@@ -16,7 +16,7 @@ from visualization_msgs.msg import MarkerArray
 
 from tests.conftest import DomainPool
 from tests.ros.rules import expected_beams
-from tests.ros.running import LATCHED, NodeProcess, Observer, eventually
+from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import two_robots
 
 pytestmark = pytest.mark.ros
@@ -117,7 +117,13 @@ def test_ackermann_commands_drive_and_steer_the_car_alone(observer: Observer) ->
 
 
 def test_without_a_time_out_the_last_command_holds(observer: Observer) -> None:
-    eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x > 0.9, "still driving")
+    command = Twist()
+    command.linear.x = 1.0
+    with observer.repeat("/anna/cmd_vel", command):
+        eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x > 0.9, "driving")
+    end = nanoseconds(observer.newest("/anna/odom").header.stamp) + 2 * 10**9
+    while nanoseconds((odom := observer.newest("/anna/odom")).header.stamp) < end:
+        assert odom.twist.twist.linear.x > 0.9  # four times the default time-out long
     with observer.repeat("/anna/cmd_vel", Twist()):
         eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x < 0.1, "standing")
 
