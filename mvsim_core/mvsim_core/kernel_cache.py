@@ -1,29 +1,55 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A folder for compiled kernels where numba finds none.
+"""The folder in which numba keeps compiled kernels.
 
-Numba keeps them beside the sources or in the user's cache, and refuses to import a cached kernel
-where it can write to neither: a simulator that is installed by root and run by a user without a
-home, as containers do. Not a cache of its own: it only sets `NUMBA_CACHE_DIR`.
+Numba compiles a kernel anew when its own file changed, but not when a function that it inlines
+from another file did, so that a pulled update would go on with the old one. It also refuses to
+import a cached kernel where it can write neither beside the sources nor to the user's cache: a
+simulator that is installed by root and run by a user without a home, as containers do. Not a cache
+of its own: it only sets `NUMBA_CACHE_DIR`, to a folder for each version of the sources.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
+SOURCES = Path(__file__).parent
+#: Versions that are kept, so that branches and installations beside each other do not fight.
+KEEP = 4
 
 
 def choose_kernel_cache() -> None:
-    """Set `NUMBA_CACHE_DIR` if it is not set and numba's own places are not writable.
-
-    Must run before numba is imported.
-    """
-    if VARIABLE in os.environ or _writable(Path(__file__).parent) or _writable(_user_cache()):
+    """Set `NUMBA_CACHE_DIR` if it is not set. Must run before numba is imported."""
+    if VARIABLE in os.environ:
         return
-    os.environ[VARIABLE] = str(_private_folder())
+    places = (SOURCES / "__pycache__" / "kernels", _user_cache() / "mvsim" / "kernels")
+    base = next((p for p in places if _writable(p)), None) or _private_folder()
+    folder = base / _version(SOURCES)
+    if not folder.exists():
+        _forget_old(base)
+    os.environ[VARIABLE] = str(folder)
+
+
+def _version(sources: Path) -> str:
+    """Return what changes whenever any source file does: by size and time, as numba decides."""
+    digest = hashlib.sha256()
+    for path in sorted(sources.rglob("*.py")):
+        status = path.stat()
+        digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def _forget_old(base: Path) -> None:
+    """Make room for one more version below `base`."""
+    found = [p for p in base.glob("*") if p.is_dir()]
+    found.sort(key=lambda p: p.stat().st_mtime, reverse=True)
+    for old in found[KEEP - 1 :]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _user_cache() -> Path:

@@ -103,7 +103,7 @@ WHEEL = np.dtype(
         ("fy", "f8"),  # N
         ("vx", "f8"),  # m/s, velocity of the wheel centre over the ground, wheel frame
         ("vy", "f8"),  # m/s
-        ("yaw_c", "f8"),  # 1, cosine and sine of yaw in this step
+        ("yaw_c", "f8"),  # 1, cosine and sine of yaw
         ("yaw_s", "f8"),
         ("carried", "f8"),  # kg, mass that the wheel stands for: load / g + its own
         ("normal", "f8"),  # N, force across the ground

@@ -14,7 +14,7 @@ from mvsim_core import load_world
 from mvsim_core.controllers.pid import filter_set_point, pid_output
 from mvsim_core.dynamics.drivetrain import split_torque
 from mvsim_core.friction.default import ground_drag
-from mvsim_core.friction.ellipse import PARAMS, capacities, slip_angle, slip_ratio
+from mvsim_core.friction.ellipse import PARAMS, capacities, settled_slip, slip_angle
 from mvsim_core.state import PID, Rows
 from tests.physics.worlds import car, cart, twist_pid, world
 
@@ -105,15 +105,39 @@ def test_ellipse_with_full_coupling_has_no_capacity_left_and_no_nan() -> None:
     assert capacities(params(c_s_alpha=1.5), 50.0, 0.2, 0.05)[0] == 0.0
 
 
-def test_slips() -> None:
-    """Slip angle at most 90°, alike forward and backward; slip ratio within ±1."""
+def test_slip_angle_is_at_most_90_degrees_alike_forward_and_backward() -> None:
     assert slip_angle(1.0, 0.1) == pytest.approx(math.atan(0.1))
     assert slip_angle(-1.0, 0.1) == pytest.approx(math.atan(0.1))
     assert slip_angle(0.0, -1.0) == pytest.approx(-math.pi / 2)
-    assert slip_ratio(1.0, 2.0) == pytest.approx(0.5)
-    assert slip_ratio(2.0, 1.0) == -1.0
-    assert slip_ratio(1.0, 0.0) == -1.0
-    assert slip_ratio(0.0, 0.0) == 0.0
+    assert slip_angle(0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("vx", [-3.0, -0.2, 0.0, 0.2, 3.0])
+@pytest.mark.parametrize("free", [-4.0, -1e-3, 0.0, 1e-3, 4.0])
+@pytest.mark.parametrize("give", [1e-9, 1e-3, 0.1, 50.0])
+def test_slip_ratio_agrees_with_its_own_force(vx: float, free: float, give: float) -> None:
+    """It is (u - vx) / |u| within ±1 for the surface speed u that the force of it leaves."""
+    slip = settled_slip(vx, free, give)
+    assert slip == pytest.approx(-settled_slip(-vx, -free, give) if vx else slip)
+    surface = free - give * slip
+    if abs(slip) < 1.0 and surface != 0.0:
+        assert slip == pytest.approx((surface - vx) / abs(surface), abs=1e-6)
+    else:  # all that the tyre has does not end the slip
+        assert abs(slip) <= 1.0
+        assert slip * (surface - vx) >= -1e-12
+
+
+def test_steered_wheels_keep_the_direction_of_their_angle() -> None:
+    """Cosine and sine of a wheel are those of its angle, whatever turned it."""
+    text = world(car(controller='<controller class="twist_ideal"/>'))
+    sim = load_world(text=text)
+    for wz in (0.0, 0.4, -0.3):
+        sim.vehicles["r1"].set_twist(1.0, 0.0, wz)
+        sim.run(0.05)
+        wheels = sim.state_arrays.wheels
+        assert bool(np.any(wheels["yaw"])) == (wz != 0.0)
+        np.testing.assert_allclose(wheels["yaw_c"], np.cos(wheels["yaw"]), atol=1e-15)
+        np.testing.assert_allclose(wheels["yaw_s"], np.sin(wheels["yaw"]), atol=1e-15)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

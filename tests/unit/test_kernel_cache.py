@@ -3,12 +3,30 @@
 """Kernels compile wherever the simulator is installed and whoever runs it."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from mvsim_core import kernel_cache
 from mvsim_core.kernel_cache import VARIABLE, choose_kernel_cache
+
+LAW = """
+from numba import njit
+
+@njit
+def law(x):
+    return {factor} * x
+"""
+KERNEL = """
+from numba import njit
+from law import law
+
+@njit(cache=True)
+def kernel(x):
+    return law(x)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -24,9 +42,50 @@ def nothing_writable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_numba_chooses_where_it_can() -> None:
-    choose_kernel_cache()
-    assert VARIABLE not in os.environ
+@pytest.fixture
+def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Two files of which one has a kernel that inlines a function of the other."""
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "law.py").write_text(LAW.format(factor=2))
+    (folder / "kernel.py").write_text(KERNEL)
+    return folder
+
+
+def run_kernel(sources: Path) -> str:
+    """Return what a new process gets from the kernel."""
+    code = (
+        "from pathlib import Path; from mvsim_core import kernel_cache;"
+        "import os; os.environ.pop('NUMBA_CACHE_DIR');"
+        f"kernel_cache.SOURCES = Path({str(sources)!r}); kernel_cache.choose_kernel_cache();"
+        "import kernel; print(kernel.kernel(1))"
+    )
+    path = os.pathsep.join([str(sources), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_a_changed_function_reaches_the_kernels_that_inline_it(sources: Path) -> None:
+    assert run_kernel(sources) == "2"
+    (sources / "law.py").write_text(LAW.format(factor=30))
+    assert run_kernel(sources) == "30"
+
+
+def test_a_few_versions_are_kept(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache, "SOURCES", sources)
+    made = []
+    for factor in range(kernel_cache.KEEP + 2):
+        (sources / "law.py").write_text(LAW.format(factor=10**factor))  # each of another size
+        monkeypatch.delenv(VARIABLE, raising=False)
+        choose_kernel_cache()
+        folder = Path(os.environ[VARIABLE])
+        folder.mkdir(parents=True)
+        os.utime(folder, (factor, factor))
+        made.append(folder)
+    assert [p.exists() for p in made] == [False] * 2 + [True] * kernel_cache.KEEP
 
 
 def test_the_users_choice_stays(nothing_writable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,8 +103,9 @@ def test_a_private_folder_is_the_same_each_time(
         choose_kernel_cache()
         found.append(Path(os.environ[VARIABLE]))
     assert found[0] == found[1]
-    assert found[0].parent == nothing_writable
-    assert found[0].stat().st_mode & 0o777 == 0o700
+    private = found[0].parent
+    assert private.parent == nothing_writable
+    assert private.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_folder_that_others_can_write_to_is_not_taken(nothing_writable: Path) -> None:
@@ -53,7 +113,7 @@ def test_a_folder_that_others_can_write_to_is_not_taken(nothing_writable: Path) 
     trap.mkdir()
     trap.chmod(0o777)
     choose_kernel_cache()
-    assert Path(os.environ[VARIABLE]) != trap
+    assert trap not in Path(os.environ[VARIABLE]).parents
 
 
 def test_folders_that_can_be_made_count_as_writable(tmp_path: Path) -> None:

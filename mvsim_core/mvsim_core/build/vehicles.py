@@ -118,6 +118,7 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
     for row, w in zip(rows, wheels, strict=True):
         radius = w.radius
         row["x"], row["y"], row["yaw"] = w.x, w.y, w.yaw
+        row["yaw_c"], row["yaw_s"] = math.cos(w.yaw), math.sin(w.yaw)
         row["radius"], row["width"], row["mass"] = radius, w.width, w.mass
         row["inertia"] = w.spin_inertia
         row["load"] = load

@@ -33,6 +33,14 @@ def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[fl
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def turn_wheel(w: Row, yaw: float) -> None:
+    """Let a wheel stand at an angle to its vehicle [rad]."""
+    w.yaw = yaw
+    w.yaw_c = math.cos(yaw)
+    w.yaw_s = math.sin(yaw)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
     """Turn the front wheels towards the virtual angle, within the limits of angle and rate."""
     goal = min(max(steer, -v.max_steer), v.max_steer)
@@ -43,8 +51,8 @@ def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
         return  # the wheels stand so already
     v.steer = goal
     left, right = wheel_angles(v.steer, v.front_track, v.wheelbase)
-    wheels[v.wheel0 + 2].yaw = left
-    wheels[v.wheel0 + 3].yaw = right
+    turn_wheel(wheels[v.wheel0 + 2], left)
+    turn_wheel(wheels[v.wheel0 + 3], right)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -22,13 +22,15 @@ TRANSFER_TIME = 0.02
 @njit(cache=True, nogil=True, error_model="numpy")
 def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, dt: float) -> None:
     """Write velocity, carried mass, normal force and slope forces of all wheels."""
+    per_gravity = 1.0 / gravity if gravity > 0.0 else 0.0
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
         b = bodies[v.body]
         c, s = math.cos(b.yaw), math.sin(b.yaw)
         body_vx = c * b.vx + s * b.vy
         body_vy = -s * b.vx + c * b.vy
-        pressing = upright(b)
+        per_x, per_y = 1.0 / b.cos_x, 1.0 / b.cos_y
+        pressing = gravity * upright(b)
         if v.transfer != 0:
             transfer_weight(b, wheels, v, gravity, dt)
         idle = 1
@@ -37,15 +39,13 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
                 idle = 0
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
-            vx = (body_vx - b.wz * w.y) / b.cos_x
-            vy = (body_vy + b.wz * w.x) / b.cos_y
-            cw, sw = math.cos(w.yaw), math.sin(w.yaw)
-            w.yaw_c = cw
-            w.yaw_s = sw
+            vx = (body_vx - b.wz * w.y) * per_x
+            vy = (body_vy + b.wz * w.x) * per_y
+            cw, sw = w.yaw_c, w.yaw_s
             w.vx = cw * vx + sw * vy
             w.vy = -sw * vx + cw * vy
-            w.carried = w.load / gravity + w.mass if gravity > 0.0 else w.mass
-            w.normal = w.carried * gravity * pressing
+            w.carried = w.load * per_gravity + w.mass
+            w.normal = w.carried * pressing
             w.gravity_x = w.carried * gravity * b.slope_x
             w.gravity_y = w.carried * gravity * b.slope_y
             w.slope_x = cw * w.gravity_x + sw * w.gravity_y

@@ -41,17 +41,9 @@ def slip_angle(vx: float, vy: float) -> float:
 
     Velocities in the wheel frame [m/s], in which the steering angle is already contained.
     """
-    if vx == 0.0 and vy == 0.0:
+    if vy == 0.0:
         return 0.0
-    return math.atan2(vy, abs(vx))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def slip_ratio(vx: float, surface: float) -> float:
-    """Return (v_wheel - vx) / |v_wheel| within ±1, for the wheel's surface speed [m/s]."""
-    if surface == vx:
-        return 0.0
-    return clamp((surface - vx) / max(abs(surface), 1e-9), 1.0)
+    return math.atan(vy / abs(vx))  # ±90° for vx = 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -59,8 +51,8 @@ def capacities(p: Row, normal: float, alpha: float, s: float) -> tuple[float, fl
     """Return the largest longitudinal and lateral force at a slip angle and ratio [N]."""
     a = clamp(alpha, p.alpha_sat)
     r = clamp(s, p.s_sat)
-    left = max(0.0, 1.0 - p.c_s_alpha * (a / p.alpha_sat) ** 2)
-    right = max(0.0, 1.0 - p.c_alpha_s * (r / p.s_sat) ** 2)
+    left = max(0.0, 1.0 - p.c_s_alpha * (a * (1.0 / p.alpha_sat)) ** 2)
+    right = max(0.0, 1.0 - p.c_alpha_s * (r * (1.0 / p.s_sat)) ** 2)
     along = normal * p.c_s * abs(r) * math.sqrt(left)
     across = normal * p.c_alpha * abs(a) * math.sqrt(right)
     return along, across
@@ -68,26 +60,31 @@ def capacities(p: Row, normal: float, alpha: float, s: float) -> tuple[float, fl
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settled_slip(vx: float, free: float, give: float) -> float:
-    """Return the slip ratio at which the tyre's own force leaves the wheel after a step.
+    """Return the slip ratio (u - vx) / |u| within ±1 that the tyre's own force leaves.
 
     A tyre is stiff: taken at the start of a step, the force of its slip throws the wheel to the
-    other side of it, step by step. Here force and slip agree at the end of the step,
-    u = free - give (u - vx)/u for forward motion, a quadratic equation.
+    other side of it, step by step. Here force and slip agree at the end of the step. For forward
+    motion the surface speed u follows from u = free - give (u - vx) / u, a quadratic equation.
 
     Args:
         vx: Speed over the ground [m/s].
         free: Surface speed after the step without the ground [m/s].
-        give: Change of the surface speed in a step for a slip ratio of 1 [m/s].
+        give: Change of the surface speed in a step for a slip ratio of 1 [m/s]. Without any, there
+            is no force either, and the result means nothing.
     """
     sign = 1.0 if vx > 0.0 or (vx == 0.0 and free >= 0.0) else -1.0
-    rest = sign * free - give
+    forward = sign * free
+    rest = forward - give
     surface = 0.5 * (rest + math.sqrt(rest * rest + 4.0 * give * abs(vx)))
-    return sign * slip_ratio(abs(vx), surface)
+    return sign * clamp((forward - surface) * (1.0 / max(give, 1e-12)), 1.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: float) -> None:
-    """Write force and spin of the wheels `ids`."""
+    """Write force and spin of the wheels `ids`.
+
+    Written with few divisions and roots: they are what this kernel's time goes to.
+    """
     for k in range(ids.shape[0]):
         w = wheels[ids[k]]
         if bodies[w.body].ideal != 0:
@@ -98,23 +95,24 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         torque = w.torque - p.c_damping * w.omega
         torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
         alpha = slip_angle(w.vx, w.vy)
-        per_force = w.radius * w.radius / w.inertia * dt
+        spin = dt / w.inertia
         most = capacities(p, w.normal, alpha, p.s_sat)[0]
-        free = surface + torque / w.radius * per_force
-        slip = settled_slip(w.vx, free, most / p.s_sat * per_force)
+        free = surface + w.radius * spin * torque
+        give = w.radius * w.radius * spin * most * (1.0 / p.s_sat)
+        slip = settled_slip(w.vx, free, give)
         most_x, most_y = capacities(p, w.normal, alpha, slip)
-        speed = max(math.hypot(w.vx, w.vy), abs(surface))
-        if speed < STICK_SPEED:
-            stick = 1.0 - speed / STICK_SPEED
+        squared = max(w.vx * w.vx + w.vy * w.vy, surface * surface)
+        if squared < STICK_SPEED * STICK_SPEED:
+            stick = 1.0 - math.sqrt(squared) / STICK_SPEED
             most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
             most_y = max(most_y, stick * w.normal * p.c_alpha * p.alpha_sat)
         if not math.isnan(w.region_mu):
             most = min(most, w.region_mu * w.normal)
             most_x = min(most_x, w.region_mu * w.normal)
             most_y = min(most_y, w.region_mu * w.normal)
-        lateral = clamp(-w.vy * w.carried / dt - w.slope_y, most_y)
+        lateral = clamp(-w.vy * w.carried * (1.0 / dt) - w.slope_y, most_y)
         along = clamp(stop_slip(w, torque, dt), most_x)
-        w.omega += (torque - w.radius * along) / w.inertia * dt
+        w.omega += (torque - w.radius * along) * spin
         if p.hold != 0:
             along += slope_hold(w, along, max(most, most_x), dt)  # a held tyre slips as needed
         set_force(w, along, lateral)
