@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.tables import Hits, Rays, Triangles, refine
+from mvsim_core.sensors.scene3d.rounds import local_round_hit, round_hit
+from mvsim_core.sensors.scene3d.tables import Hits, Rays, Triangles, plane_hit
 from mvsim_core.state import FloatArray, IntArray, Rows
 
 #: A box around `count` triangles from `first`; count 0: around two boxes, `first` and the next.
@@ -48,7 +49,7 @@ class BvhCaster:
             (self._instances, self._roots, self._nodes, self._order, self._corners),
             (rays.directions, rays.poses, origin),
             (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask)),
-            (triangles.planes, triangles.material, triangles.part),
+            tuple(triangles),
             (hits.distance, hits.cosine, hits.material, hits.part),
         )
 
@@ -154,7 +155,7 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
     instances, roots, nodes, order, corners = scene
     directions, poses, origin = grid
     first, count, near, reach, mask = limits
-    planes, materials, parts = tables
+    planes, rounds, round_of, materials, parts = tables
     distance, cosine, material, part = hits
     o, d, lo, ld = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     for i in range(count):
@@ -175,24 +176,35 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
                     for b in range(3):
                         lo[a] += item.r[b, a] * (o[b] - item.t[b])
                         ld[a] += item.r[b, a] * d[b]
-                t, face = _trace((nodes, corners), roots[k], lo, ld, near, best)
+                bodies = (rounds, round_of[item.first :])
+                ray = (lo, ld, near, best)
+                t, face = _trace((nodes, corners, order), roots[k], bodies, ray)
                 if face >= 0:
-                    best, best_face, best_item = t, item.first + order[face], k
+                    best, best_face, best_item = t, item.first + face, k
             if best_face < 0:
                 distance[at, j], cosine[at, j] = np.inf, 0.0
                 material[at, j] = part[at, j] = -1
                 continue
             item = instances[best_item]
-            t, c = refine(item, planes[best_face], (o[0], o[1], o[2]), (d[0], d[1], d[2]), best)
+            start, along = (o[0], o[1], o[2]), (d[0], d[1], d[2])
+            if round_of[best_face] < 0:
+                t, c = plane_hit(item, planes[best_face], start, along, best)
+            else:
+                t, c = round_hit(item, rounds[round_of[best_face]], start, along, near)
             distance[at, j], cosine[at, j] = t, c
             material[at, j] = materials[best_face]
             part[at, j] = item.part if item.part >= 0 else parts[best_face]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _trace(tree, root, o, d, near, best):  # type: ignore[no-untyped-def]
-    """Return the distance and the place of the first triangle that a ray meets; -1: none."""
-    nodes, corners = tree
+def _trace(tree, root, bodies, ray):  # type: ignore[no-untyped-def]
+    """Return the distance and the number of the first triangle that a ray meets; -1: none.
+
+    Triangles around something round count where that is met.
+    """
+    nodes, corners, order = tree
+    rounds, round_of = bodies
+    o, d, near, best = ray
     stack = np.zeros(2 * DEEPEST, np.int64)
     size, face = 1, -1
     stack[0] = root
@@ -212,8 +224,11 @@ def _trace(tree, root, o, d, near, best):  # type: ignore[no-untyped-def]
             continue
         for k in range(node.first, node.first + node.count):
             t = _meets(corners[k], o, d)
+            body = round_of[order[k]]
+            if body >= 0 and t == t:
+                t = local_round_hit(rounds[body], (o[0], o[1], o[2]), (d[0], d[1], d[2]), near)[0]
             if near <= t < best:
-                best, face = t, k
+                best, face = t, order[k]
     return best, face
 
 

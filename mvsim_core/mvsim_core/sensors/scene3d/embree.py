@@ -22,7 +22,8 @@ from numba import njit, types
 
 from mvsim_core.errors import MvsimError
 from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.tables import Floats, Hits, Rays, Triangles, aligned, refine
+from mvsim_core.sensors.scene3d.rounds import round_hit
+from mvsim_core.sensors.scene3d.tables import Floats, Hits, Rays, Triangles, aligned, plane_hit
 from mvsim_core.state import FloatArray, IntArray, Rows
 
 _TRIANGLE, _INSTANCE = 0, 121
@@ -33,6 +34,8 @@ _LOW, _MEDIUM = 0, 1
 _COHERENT = 1 << 16
 _NOTHING = 0xFFFFFFFF
 _FIELDS = 21  # of RTCRayHit16, each 16 wide
+#: A ray that goes on starts so much farther than where it met a triangle, not to meet it again.
+BEHIND = 1.0 + 4e-6
 
 _pointer = ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -179,7 +182,6 @@ class EmbreeCaster:
         self._packet = aligned(_FIELDS * 16, np.float32)
         self._packet_ids = self._packet.view(np.uint32)
         self._valid = aligned(16, np.int32)
-        self._valid[:] = -1
         self._options = aligned(16, np.uint32)  # RTCIntersectArguments
         self._options[0], self._options[1] = _COHERENT, _NOTHING
         self.place(np.arange(len(instances)))
@@ -205,10 +207,10 @@ class EmbreeCaster:
         )
         _cast_kernel(
             address,
-            (self._packet, self._packet_ids),
+            (self._packet, self._packet_ids, self._valid),
             (rays.directions, rays.poses, origin),
             (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), rays.tile),
-            (self._instances, triangles.planes, triangles.material, triangles.part),
+            (self._instances, *triangles),
             (hits.distance, hits.cosine, hits.material, hits.part),
         )
 
@@ -234,13 +236,18 @@ def _place_kernel(
         _commit_geometry(geometries[k])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[no-untyped-def]
-    """Cast packets of 16 rays: tiles of the grid."""
-    floats, ids = packet
+    """Cast packets of 16 rays: tiles of the grid.
+
+    Triangles around something round only tell that a ray comes near it. What it meets of that is
+    computed, and the ray cast on: there may be something else before that, or behind where it
+    passes by.
+    """
+    floats, ids, valid = packet
     directions, poses, origin = grid
     first, count, near, reach, mask, tile = limits
-    instances, planes, materials, parts = tables
+    instances, planes, rounds, round_of, materials, parts = tables
     distance, cosine, material, part = hits
     columns = directions.shape[1]
     high, wide = tile
@@ -265,24 +272,37 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                 ids[144 + k] = mask
                 ids[160 + k] = 0
                 ids[176 + k] = 0
-                ids[18 * 16 + k] = 0xFFFFFFFF
-                ids[19 * 16 + k] = 0xFFFFFFFF
-                ids[20 * 16 + k] = 0xFFFFFFFF
-            _intersect16(address[2], address[0], address[1], address[3])
-            for k in range(16):
-                i, j = row0 + k // wide, column0 + k % wide
-                if i >= count or j >= columns:
-                    continue
-                at = first + i
-                if ids[18 * 16 + k] == 0xFFFFFFFF:
-                    distance[at, j], cosine[at, j] = np.inf, 0.0
-                    material[at, j] = part[at, j] = -1
-                    continue
-                item = instances[ids[19 * 16 + k]]
-                face = item.first + ids[17 * 16 + k]
-                o = (start[k, 0], start[k, 1], start[k, 2])
-                d3 = (along[k, 0], along[k, 1], along[k, 2])
-                t, c = refine(item, planes[face], o, d3, np.float64(floats[128 + k]))
-                distance[at, j], cosine[at, j] = t, c
-                material[at, j] = materials[face]
-                part[at, j] = item.part if item.part >= 0 else parts[face]
+                valid[k] = -1
+                distance[first + i, j], cosine[first + i, j] = np.inf, 0.0
+                material[first + i, j] = part[first + i, j] = -1
+            again = True
+            while again:
+                ids[18 * 16 : 21 * 16] = _NOTHING
+                _intersect16(address[2], address[0], address[1], address[3])
+                again = False
+                for k in range(16):
+                    if valid[k] == 0:
+                        continue
+                    valid[k] = 0
+                    i, j = first + row0 + k // wide, column0 + k % wide
+                    if i >= first + count or j >= columns or ids[18 * 16 + k] == _NOTHING:
+                        continue
+                    item = instances[ids[19 * 16 + k]]
+                    face = item.first + ids[17 * 16 + k]
+                    o = (start[k, 0], start[k, 1], start[k, 2])
+                    d3 = (along[k, 0], along[k, 1], along[k, 2])
+                    found = np.float64(floats[128 + k])
+                    if round_of[face] < 0:
+                        t, c = plane_hit(item, planes[face], o, d3, found)
+                    else:
+                        t, c = round_hit(item, rounds[round_of[face]], o, d3, near)
+                        t = t if t <= reach else np.inf
+                        floats[48 + k] = BEHIND * found + 1e-6
+                        floats[128 + k] = min(t, distance[i, j], reach)
+                        if floats[48 + k] < floats[128 + k]:
+                            valid[k] = -1
+                            again = True
+                    if t < distance[i, j]:
+                        distance[i, j], cosine[i, j] = t, c
+                        material[i, j] = materials[face]
+                        part[i, j] = item.part if item.part >= 0 else parts[face]

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.state import FloatArray, IntArray
+from mvsim_core.sensors.scene3d.rounds import ROUND
+from mvsim_core.state import FloatArray, IntArray, Rows
 
 Rgba = tuple[float, float, float, float]
 
@@ -50,6 +51,8 @@ class Model:
         materials: What `material` counts.
         material: (m,) index into materials.
         texcoords: (n, 2) texture coordinates, (0, 0) is the lower left corner; None: no textures.
+        rounds: (k,) rows of ROUND, balls and cylinders that are exact for rays.
+        round_of: (m,) row of `rounds` that a triangle lies around; -1: it is flat.
     """
 
     vertices: FloatArray
@@ -57,18 +60,24 @@ class Model:
     materials: tuple[Material, ...] = (GREY,)
     material: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     texcoords: FloatArray | None = None
+    rounds: Rows = field(default_factory=lambda: np.zeros(0, ROUND))
+    round_of: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
-        """Drop triangles without an area; give all the only material if none is given."""
+        """Drop triangles without an area; fill in what is not given."""
         triangles = np.asarray(self.triangles, np.int64).reshape(-1, 3)
         material = np.asarray(self.material, np.int64)
         if len(material) == 0:
             material = np.zeros(len(triangles), np.int64)
+        round_of = np.asarray(self.round_of, np.int64)
+        if len(round_of) == 0:
+            round_of = np.full(len(triangles), -1)
         corners = self.vertices[triangles]
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         kept = np.linalg.norm(normal, axis=1) > 0.0
         object.__setattr__(self, "triangles", triangles[kept])
         object.__setattr__(self, "material", material[kept])
+        object.__setattr__(self, "round_of", round_of[kept])
 
     @cached_property
     def planes(self) -> FloatArray:
@@ -80,9 +89,13 @@ class Model:
         return np.column_stack((normal, offset))
 
     def moved(self, rotation: FloatArray, shift: npt.ArrayLike) -> Model:
-        """Return it turned, then shifted [m]."""
+        """Return it turned (and scaled alike in all directions), then shifted [m]."""
+        rounds = self.rounds.copy()
+        rounds["centre"] = self.rounds["centre"] @ rotation.T + np.asarray(shift)
+        rounds["half"] = self.rounds["half"] @ rotation.T
+        rounds["radius"] *= np.cbrt(abs(np.linalg.det(rotation)))
         vertices = self.vertices @ rotation.T + np.asarray(shift)
-        return Model(vertices, self.triangles, self.materials, self.material, self.texcoords)
+        return replace(self, vertices=vertices, rounds=rounds)
 
 
 def join(models: Sequence[Model]) -> Model:
@@ -103,4 +116,15 @@ def join(models: Sequence[Model]) -> Model:
         tuple(materials) or (GREY,),
         np.concatenate(material),
         np.concatenate(texcoords) if any(m.texcoords is not None for m in models) else None,
+        *rounds_of(models),
     )
+
+
+def rounds_of(models: Sequence[Model]) -> tuple[Rows, IntArray]:
+    """Return `rounds` and `round_of` of all triangles of several models."""
+    first = np.cumsum([0, *(len(m.rounds) for m in models)])
+    rounds, round_of = [np.zeros(0, ROUND)], [np.zeros(0, np.int64)]
+    for model, start in zip(models, first[:-1], strict=True):
+        rounds.append(model.rounds)
+        round_of.append(np.where(model.round_of >= 0, model.round_of + start, -1))
+    return np.concatenate(rounds), np.concatenate(round_of)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.sensors.scene3d.bvh import BvhCaster
-from mvsim_core.sensors.scene3d.model import Material, Model, join
+from mvsim_core.sensors.scene3d.model import Material, Model, join, rounds_of
 from mvsim_core.sensors.scene3d.tables import (
     INSTANCE,
     SEE_ALL,
@@ -298,4 +298,8 @@ def _triangles(
     part = np.full(sum(len(p) for p in planes), -1, np.int32)
     owners = np.concatenate([np.zeros(0, np.int32), *owner])
     part[: len(owners)] = owners
-    return Triangles(np.concatenate(planes), np.concatenate(material), part), list(known)
+    rounds, round_of = rounds_of(models)
+    tables = Triangles(
+        np.concatenate(planes), rounds, round_of.astype(np.int32), np.concatenate(material), part
+    )
+    return tables, list(known)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,15 @@ import numpy.typing as npt
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.polygons import convex_parts, outline_of
 from mvsim_core.sensors.scene3d.model import GREY, Material, Model, join
+from mvsim_core.sensors.scene3d.rounds import ROUND
 from mvsim_core.state import FloatArray, IntArray
 
 #: Sides of what is round and says nothing else.
-ROUND = 24
-#: How far inside a true sphere its flat faces may be [m].
+SIDES = 24
+#: How far the flat faces of a ball may be from its corners' sphere [m].
 FINE = 1e-3
+
+Point = tuple[float, float, float]
 
 
 def prism(points: npt.ArrayLike, low: float, high: float, material: Material = GREY) -> Model:
@@ -52,28 +56,36 @@ def box(low: npt.ArrayLike, high: npt.ArrayLike, material: Material = GREY) -> M
 
 
 def cylinder(
-    radius: float, length: float, *, sides: int = ROUND, material: Material = GREY
+    radius: float, length: float, *, sides: int = SIDES, material: Material = GREY
 ) -> Model:
-    """Return an upright cylinder on z = 0; its corners lie on the circle."""
+    """Return an upright cylinder on z = 0, exact for rays; its flat sides touch the true ones."""
     angle = 2.0 * math.pi * np.arange(sides) / sides
-    circle = radius * np.column_stack((np.cos(angle), np.sin(angle)))
-    return prism(circle, 0.0, length, material)
+    around = radius / math.cos(math.pi / sides)
+    circle = around * np.column_stack((np.cos(angle), np.sin(angle)))
+    half = (0.0, 0.0, 0.5 * length)
+    return _around(prism(circle, 0.0, length, material), half, half, radius)
+
+
+def _around(hull: Model, centre: Point, half: Point, radius: float) -> Model:
+    """Return triangles around a ball or cylinder, with what they are around."""
+    body = np.array([(centre, half, radius)], ROUND)
+    return replace(hull, rounds=body, round_of=np.zeros(len(hull.triangles), np.int64))
 
 
 def wheel(radius: float, width: float, material: Material = GREY) -> Model:
-    """Return a cylinder about the y axis, centred at the origin, with a mark on its sides."""
+    """Return a cylinder about the y axis, centred at the origin."""
     upright = cylinder(radius, width, material=material)
-    vertices = upright.vertices[:, [0, 2, 1]] - [0.0, 0.5 * width, 0.0]
-    return Model(vertices, upright.triangles[:, ::-1], (material,))
+    lying = np.array([(1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)])
+    return upright.moved(lying, (0.0, 0.5 * width, 0.0))
 
 
 def sphere(radius: float, *, sides: int = 0, material: Material = GREY) -> Model:
-    """Return a ball about the origin, nowhere more than 1 mm inside the true one.
+    """Return a ball about the origin, exact for rays; `sides` is the number of its meridians.
 
-    Its corners lie on the sphere; `sides` replaces the number of its meridians.
+    Its triangles touch the true one, and are nowhere farther than some millimetres from it.
     """
     if sides == 0:
-        sides = min(max(ROUND, math.ceil(math.pi / math.sqrt(2.0 * FINE / radius))), 512)
+        sides = min(max(SIDES, math.ceil(math.pi / math.sqrt(2.0 * FINE / radius))), 512)
     rings = max(2, sides // 2)
     polar = math.pi * np.arange(rings + 1) / rings
     azimuth = 2.0 * math.pi * np.arange(sides) / sides
@@ -89,7 +101,9 @@ def sphere(radius: float, *, sides: int = 0, material: Material = GREY) -> Model
             np.column_stack((at, right + sides, right)),
         ]
     )
-    return Model(vertices.reshape(-1, 3), triangles, (material,))
+    inside = Model(vertices.reshape(-1, 3), triangles, (material,))
+    hull = inside.moved(np.eye(3) * radius / np.abs(inside.planes[:, 3]).min(), np.zeros(3))
+    return _around(hull, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), radius)
 
 
 def ramp(size: tuple[float, float, float], material: Material = GREY) -> Model:
@@ -99,7 +113,7 @@ def ramp(size: tuple[float, float, float], material: Material = GREY) -> Model:
     return _extruded(profile, (-0.5 * ly, 0.5 * ly), material)
 
 
-def bump(size: tuple[float, float, float], sides: int = ROUND, material: Material = GREY) -> Model:
+def bump(size: tuple[float, float, float], sides: int = SIDES, material: Material = GREY) -> Model:
     """Return half an elliptic cylinder (lx, ly, lz), centred, its crest along x."""
     lx, ly, lz = size
     angle = math.pi * np.arange(sides + 1) / sides

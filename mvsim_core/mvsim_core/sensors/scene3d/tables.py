@@ -95,11 +95,15 @@ class Triangles(NamedTuple):
 
     Attributes:
         planes: (n, 4) unit normal and offset [m], frame of the model.
+        rounds: (k,) rows of ROUND, balls and cylinders, frame of the model.
+        round_of: (n,) row of `rounds` that the triangle lies around; -1: it is flat.
         material: (n,) row of the scene's materials.
         part: (n,) row of the scene's parts, where an instance has none of its own.
     """
 
     planes: FloatArray
+    rounds: Rows
+    round_of: npt.NDArray[np.int32]
     material: npt.NDArray[np.int32]
     part: npt.NDArray[np.int32]
 
@@ -190,7 +194,7 @@ def place_kernel(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def refine(
+def plane_hit(
     item: Row,
     plane: FloatArray,
     origin: tuple[float, float, float],
