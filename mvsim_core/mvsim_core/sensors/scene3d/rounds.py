@@ -105,7 +105,7 @@ def local_round_hit(
 def _between(  # type: ignore[no-untyped-def]  # noqa: PLR0913 (two vectors)
     ox, oy, oz, dx, dy, dz, radius
 ) -> tuple[float, float]:
-    """Return where a line enters and leaves what is `radius` around the origin; inf, -inf: never."""
+    """Return where a line enters and leaves what is `radius` around the origin; inf, -inf: not."""
     a = dx * dx + dy * dy + dz * dz
     b = ox * dx + oy * dy + oz * dz
     if a == 0.0:  # along the axis of a cylinder
