@@ -134,7 +134,7 @@ KARTING = """<mvsim_world><simul_timestep>{dt}</simul_timestep><vehicle name="r1
 @pytest.mark.parametrize(
     ("gains", "dt", "warning"),
     [
-        ("<KD>0.5</KD>", 0.0001, "KD without N on rl_wheel where it slips lets the wheels"),
+        ("<KD>0.5</KD>", 0.0001, "KD of 0.5 without N on rl_wheel where it slips lets the wheels"),
         ("<KD>0.5</KD><N>20</N>", 0.0006, "KP and KD N on rl_wheel where it slips answers"),
         ("<KD>0.5</KD><N>20</N>", 0.0004, ""),
         ("<KD>0.004</KD>", 0.0006, "KP and KD on rl_wheel where it slips answers"),
@@ -150,3 +150,20 @@ def test_a_derivative_on_slipping_wheels(gains: str, dt: float, warning: str) ->
     world.vehicles["r1"].set_ackermann(speed=2.0, steering=0.0)
     world.run(2.0)
     assert (world.vehicles["r1"].twist.vx > 1.8) == (not warning)
+
+
+def test_speed_measured_at_free_wheels_does_not_shake() -> None:
+    """The C++ simulator drives the front wheels and measures the rear ones: that car drives."""
+    text = KARTING.format(gains="<KD>0.5</KD>", dt=0.005)
+    (warning,) = load_world(text=text).warnings
+    assert str(warning).endswith(
+        "shake at any time step, so that it may hardly move; KD must be below 0.0055, or <N>"
+        " low-pass it; or <drive>front</drive>, so that speed is measured at wheels that roll"
+        " freely"
+    )
+    front = text.replace("<f_wheels_x>", "<drive>front</drive><f_wheels_x>")
+    world = load_world(text=front)
+    assert world.warnings == ()
+    world.vehicles["r1"].set_ackermann(speed=2.0, steering=0.0)
+    world.run(2.0)
+    assert world.vehicles["r1"].twist.vx == pytest.approx(2.0, abs=0.1)

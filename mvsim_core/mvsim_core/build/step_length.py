@@ -45,11 +45,15 @@ from mvsim_core.state import Rows
 
 
 class Limit(NamedTuple):
-    """A bound of the time step: what it comes from, its rate [1/s], the longest step [s]."""
+    """A bound of the time step: what it comes from, its rate [1/s], the longest step [s].
+
+    `remedy` says what to do where no step is short enough.
+    """
 
     cause: str
     rate: float
     longest: float
+    remedy: str = "make the wheels lighter"
 
 
 def step_limits(entity: Entity, gravity: float) -> Iterator[Limit]:
@@ -84,12 +88,22 @@ def step_warning(entity: Entity, gravity: float, dt: float) -> str:
     if tightest is None or tightest.longest >= dt:
         return ""
     if tightest.longest == 0.0:
-        return f"{tightest.cause} lets the wheels of {entity.name!r} shake at any time step"
+        return (
+            f"{tightest.cause} lets the wheels of {entity.name!r} shake at any time step, so that"
+            f" it may hardly move; {tightest.remedy}{_other_drive(entity)}"
+        )
     return (
         f"the time step of {dt:g} s is too long for the wheels of {entity.name!r}:"
         f" {tightest.cause} answers at {tightest.rate:.3g} 1/s;"
-        f" the longest good step is {_down(tightest.longest)} s"
+        f" the longest good step is {_down(tightest.longest)} s{_other_drive(entity)}"
     )
+
+
+def _other_drive(entity: Entity) -> str:
+    """Return what helps a car whose driven wheels measure their own slip."""
+    if getattr(entity.spec.dynamics, "drive", "") != "rear":
+        return ""
+    return "; or <drive>front</drive>, so that speed is measured at wheels that roll freely"
 
 
 def _down(value: float) -> str:
@@ -106,7 +120,10 @@ def _controller_limits(entity: Entity, names: list[str], gravity: float) -> Iter
     kp = float(pids["kp"].max())
     if kp <= 0.0 or not len(driven):
         return
-    for name, wheel in zip(names[first:], driven, strict=False):
+    measured = {int(vehicle["odo_left"]) - first, int(vehicle["odo_right"]) - first}
+    for k, (name, wheel) in enumerate(zip(names[first:], driven, strict=False)):
+        if k not in measured:
+            continue  # what it does where it slips, its controller does not see
         if float(pids["max_torque"].max()) > _grip(entity, wheel, gravity):
             yield from _slipping_limits(pids, name, float(wheel["radius"] / wheel["inertia"]))
     inertias = entity.wheels["inertia"] / entity.wheels["radius"] ** 2
@@ -128,7 +145,9 @@ def _slipping_limits(pids: Rows, name: str, response: float) -> Iterator[Limit]:
         cause = "KP and KD N" if kd > 0.0 else "KP"
         yield Limit(f"{cause} on {name} where it slips", rate, 2.0 / rate)
     elif kd * response >= 1.0:
-        yield Limit(f"KD without N on {name} where it slips", math.inf, 0.0)
+        cause = f"KD of {kd:g} without N on {name} where it slips"
+        remedy = f"KD must be below {_down(1.0 / response)}, or <N> low-pass it"
+        yield Limit(cause, math.inf, 0.0, remedy)
     else:
         rate = kp * response / (1.0 - kd * response)
         yield Limit(f"KP and KD on {name} where it slips", rate, 2.0 / rate)
