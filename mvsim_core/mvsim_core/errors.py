@@ -106,6 +106,8 @@ class StepError(MvsimError):
 
 #: What is longer is no misspelt name but garbage; likeness costs time by the square of length.
 LONGEST_NAME = 60
+#: Among more names than this none is looked for: likeness takes each one some 10 us.
+MOST_NAMES = 2000
 
 
 def suggestion(name: str, known: Iterable[str], *, listed: bool = False) -> str:
@@ -113,7 +115,9 @@ def suggestion(name: str, known: Iterable[str], *, listed: bool = False) -> str:
 
     With `listed`, all known names (at most twenty) follow.
     """
-    names = sorted(set(known))
+    names = list(dict.fromkeys(known))
+    if len(names) <= MOST_NAMES:
+        names.sort()
     text = ""
     near = nearest(name, names)
     if near is not None:
@@ -126,7 +130,10 @@ def suggestion(name: str, known: Iterable[str], *, listed: bool = False) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most like `name`, ignoring case and separators, or None."""
-    return None if len(name) > LONGEST_NAME else _nearest(name, tuple(known))
+    names = tuple(known)
+    if len(name) > LONGEST_NAME or len(names) > MOST_NAMES:
+        return None
+    return _nearest(name, names)
 
 
 @lru_cache(maxsize=1024)  # loops ask the same again and again, and likeness is slow

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -95,6 +96,12 @@ class Area(NamedTuple):
 
 def area_of(points: FloatArray) -> Area:
     """Return the area properties of a simple polygon (n, 2), whichever way it winds."""
+    return _area(np.ascontiguousarray(points, dtype=np.float64).tobytes())
+
+
+@lru_cache(maxsize=1024)  # worlds have thousands of the same shape
+def _area(corners: bytes) -> Area:
+    points = np.frombuffer(corners).reshape(-1, 2)
     shift = points.mean(axis=0)  # near the origin the cross products lose no digits
     p = points - shift
     q = np.roll(p, -1, axis=0)

@@ -9,6 +9,8 @@ parts as the fewest possible. For shapes of some hundred corners, not for maps.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,6 +23,7 @@ FLAT = 1e-12
 
 Edge = tuple[tuple[float, float], tuple[float, float]]
 Triangle = tuple[int, int, int]
+IntArray = npt.NDArray[np.int64]
 
 
 def crossing_edges(points: FloatArray) -> tuple[Edge, Edge] | None:
@@ -54,7 +57,12 @@ def outline_of(points: FloatArray) -> FloatArray:
 
     A convex one begins at its lowest x, as `convex_hull` has it.
     """
-    p = without_doubles(points)
+    return _outline(np.ascontiguousarray(points, dtype=np.float64).tobytes())
+
+
+@lru_cache(maxsize=1024)  # worlds have thousands of the same shape
+def _outline(corners: bytes) -> FloatArray:
+    p = without_doubles(np.frombuffer(corners).reshape(-1, 2).copy())
     hull = convex_hull(p)
     if _signed_area(p) < 0.0:
         p = p[::-1]
@@ -72,11 +80,17 @@ def convex_parts(outline: FloatArray) -> list[FloatArray]:
     Args:
         outline: (n, 2) corners, counter-clockwise [m]; a convex one is returned as it is.
     """
+    return list(_parts(np.ascontiguousarray(outline, dtype=np.float64).tobytes()))
+
+
+@lru_cache(maxsize=1024)
+def _parts(corners: bytes) -> tuple[FloatArray, ...]:
+    outline = np.frombuffer(corners).reshape(-1, 2).copy()
     size = float(np.ptp(outline, axis=0).max(initial=0.0))
     if (_turns(outline) >= -FLAT * size * size).all():
-        return [outline]
+        return (outline,)
     parts: list[list[int]] = [list(triangle) for triangle in _ears(outline)]
-    return [outline[part] for part in _merged(outline, parts)]
+    return tuple(outline[part] for part in _merged(outline, parts))
 
 
 def without_doubles(points: FloatArray) -> FloatArray:
@@ -127,56 +141,97 @@ def _turns_back(a: FloatArray, b: FloatArray, c: FloatArray, tiny: float) -> boo
 
 
 def _ears(p: FloatArray) -> list[Triangle]:
-    """Return the triangles of a counter-clockwise polygon, as rows of its corners."""
-    left = list(range(len(p)))
+    """Return the triangles of a counter-clockwise polygon, as rows of its corners.
+
+    Each time the roundest ear goes. What stands in the way of an ear is counted once, and
+    counted down as corners go, so that an ear costs one pass over the corners that are left.
+    """
+    left = np.arange(len(p))
+    before, after = np.roll(left, 1), np.roll(left, -1)
+    roundness = np.zeros(len(p))
+    blockers = np.zeros(len(p), np.int64)
+    for k in range(len(p)):
+        _measure(p, k, (before, after), left, roundness, blockers)
     triangles: list[Triangle] = []
     while len(left) > 3:
-        best, found = -np.inf, -1
-        for k in range(len(left)):
-            corners = (left[k - 1], left[k], left[(k + 1) % len(left)])
-            roundness = _ear(p, corners, left)
-            if roundness > best:
-                best, found = roundness, k
-        corners = (left[found - 1], left[found], left[(found + 1) % len(left)])
-        if best > 0.0:
-            triangles.append(corners)
-        del left[found]
-    triangles.append((left[0], left[1], left[2]))
+        free = np.where((blockers[left] > 0) & (roundness[left] > 0.0), -0.5, roundness[left])
+        found = int(np.argmax(free))
+        k = int(left[found])
+        a, c = int(before[k]), int(after[k])
+        if free[found] > 0.0:
+            triangles.append((a, k, c))
+        left = np.delete(left, found)
+        others = left[(left != a) & (left != c)]
+        blockers[others] -= _holds(p, before[others], others, after[others], p[k])
+        after[a], before[c] = c, a
+        for corner in (a, c):
+            _measure(p, corner, (before, after), left, roundness, blockers)
+    triangles.append((int(left[0]), int(left[1]), int(left[2])))
     return triangles
 
 
-def _ear(p: FloatArray, corners: Triangle, left: list[int]) -> float:
-    """Return how good an ear is (height over longest side); less than 0 if it is none."""
-    a, b, c = (p[i] for i in corners)
+def _measure(
+    p: FloatArray,
+    k: int,
+    neighbours: tuple[IntArray, IntArray],
+    left: IntArray,
+    roundness: FloatArray,
+    blockers: IntArray,
+) -> None:
+    """Note how good an ear corner k is (height over longest side; below 0: none), and what blocks.
+
+    Args:
+        p: Corners (n, 2) [m].
+        k: The corner.
+        neighbours: The corner before and after each.
+        left: The corners that are left.
+        roundness: Where to note it.
+        blockers: Where to note how many of the other corners lie in the ear.
+    """
+    i, j = int(neighbours[0][k]), int(neighbours[1][k])
+    a, b, c = p[i], p[k], p[j]
     area = float(_cross(b - a, c - a))
     longest = max(float(np.sum((u - v) ** 2)) for u, v in ((a, b), (b, c), (c, a)))
-    if area <= 0.0:
-        return area / longest - 1.0
-    others = p[[i for i in left if i not in corners]]
-    inside = (
-        (_cross(b - a, others - a) >= 0.0)
-        & (_cross(c - b, others - b) >= 0.0)
-        & (_cross(a - c, others - c) >= 0.0)
+    roundness[k] = area / longest if area > 0.0 else area / longest - 1.0
+    others = p[left[(left != i) & (left != k) & (left != j)]]
+    blockers[k] = np.count_nonzero(_holds(p, i, k, j, others))
+
+
+def _holds(
+    p: FloatArray, a: int | IntArray, b: int | IntArray, c: int | IntArray, points: FloatArray
+) -> npt.NDArray[np.bool_]:
+    """Tell which triangles hold which points, one of each kind or as many of both."""
+    one, two, three = p[a], p[b], p[c]
+    inside: npt.NDArray[np.bool_] = (
+        (_cross(two - one, points - one) >= 0.0)
+        & (_cross(three - two, points - two) >= 0.0)
+        & (_cross(one - three, points - three) >= 0.0)
     )
-    return -0.5 if inside.any() else area / longest
+    return inside
 
 
 def _merged(p: FloatArray, parts: list[list[int]]) -> list[list[int]]:
-    """Join neighbours while the result stays convex."""
-    k = 0
-    while k < len(parts):
-        joined = None
-        for j in range(k + 1, len(parts)):
-            joined = _joined(p, parts[k], parts[j])
-            if joined is not None:
-                parts[k] = joined
-                del parts[j]
+    """Join neighbours while the result stays convex.
+
+    Angles only grow by joining: what does not fit once never does.
+    """
+    owner = {edge: k for k, part in enumerate(parts) for edge in _edges(part)}
+    left: list[list[int] | None] = list(parts)
+    for k, part in enumerate(left):
+        while part is not None:
+            fits = sorted({owner[b, a] for a, b in _edges(part) if owner.get((b, a), -1) > k})
+            pairs = ((j, _joined(p, part, parts[j])) for j in fits)
+            j, joined = next(((j, union) for j, union in pairs if union is not None), (-1, None))
+            if joined is None:
                 break
-        if joined is None:
-            k += 1
-        else:
-            k = 0  # what did not fit before may do now
-    return parts
+            owner.update(dict.fromkeys(_edges(joined), k))
+            left[k] = part = parts[k] = joined
+            left[j] = None
+    return [part for part in left if part is not None]
+
+
+def _edges(part: list[int]) -> list[tuple[int, int]]:
+    return list(zip(part, [*part[1:], part[0]], strict=True))
 
 
 def _joined(p: FloatArray, one: list[int], other: list[int]) -> list[int] | None:

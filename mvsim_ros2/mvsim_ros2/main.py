@@ -71,6 +71,7 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
     from rclpy.signals import SignalHandlerOptions
 
     from mvsim_core import load_world
+    from mvsim_core.progress import told
     from mvsim_ros2 import fast_dds
     from mvsim_ros2.node import MvsimNode
 
@@ -80,7 +81,8 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
         node = MvsimNode()
     cleanup.callback(node.close)
     settings = node.settings
-    world = load_world(settings.world_file, seed=settings.seed)
+    with told(node.get_logger().info):
+        world = load_world(settings.world_file, seed=settings.seed)
     node.attach(world)
     return node
 

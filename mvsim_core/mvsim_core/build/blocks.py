@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mvsim_core.build.nearby import Nearby
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity, Solid, body_row
 from mvsim_core.geometry import Pose, area_of
@@ -119,7 +120,8 @@ def wall_solids(spec: WallsSpec) -> list[Solid]:
     An end within 1.01 thicknesses of the end of an earlier wall is drawn out by half a thickness.
     """
     matrix = np.array(spec.transformation)
-    ends: list[FloatArray] = []
+    reach = 1.01 * spec.thickness
+    ends = Nearby()
     solids = []
     for pair in spec.segments:
         a, b = ((matrix @ [*point, 0.0, 1.0])[:2] for point in pair)
@@ -127,10 +129,9 @@ def wall_solids(spec: WallsSpec) -> list[Solid]:
         if length == 0.0:
             continue
         along = (b - a) / length
-        near = [
-            any(np.linalg.norm(end - p) < 1.01 * spec.thickness for p in ends) for end in (a, b)
-        ]
-        ends += [a, b]
+        near = [any(ends.at(*end)) for end in (a.tolist(), b.tolist())]
+        for x, y in (a.tolist(), b.tolist()):
+            ends.add(1, x, y, reach)
         a = a - along * (0.5 * spec.thickness * near[0])
         b = b + along * (0.5 * spec.thickness * near[1])
         side = 0.5 * spec.thickness * np.array([-along[1], along[0]])

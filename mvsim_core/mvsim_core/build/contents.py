@@ -20,6 +20,7 @@ from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError
 from mvsim_core.friction import FRICTION
 from mvsim_core.kinematics.limits import limit_systems
+from mvsim_core.progress import watched
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
@@ -81,6 +82,7 @@ class Contents:
     joints: tuple[JointSpec, ...] = ()
     welds: list[tuple[str, str]] = field(default_factory=list)
     state: State | None = None
+    _names: set[str] = field(default_factory=set)
 
     def vehicles(self) -> list[Entity]:
         """Return the vehicles, in file order."""
@@ -106,10 +108,11 @@ class Contents:
         Raises:
             BuildError: The name is taken.
         """
-        if any(e.name == entity.name for e in self.entities):
+        if entity.name in self._names:
             raise BuildError(f"there is already something called {entity.name!r}")
         enter(self.solver, entity)
         self.entities.append(entity)
+        self._names.add(entity.name)
 
     def add_vehicle(self, vehicle: Any, name: str | None, pose: Any) -> Entity:
         """Make and take in a vehicle."""
@@ -125,6 +128,7 @@ class Contents:
         if entity.key >= 0:
             self.solver.remove_body(entity.key)
         self.entities.remove(entity)
+        self._names.remove(entity.name)
         self.animations = [a for a in self.animations if a.entity is not entity]
 
     def contacts(self, state: State) -> list[Contact]:
@@ -176,6 +180,7 @@ class Contents:
             for entity in self.entities:
                 entity.save(self.state)
             self.state = None
+            self.ground.forget_places()
 
     def set_welds(self, welds: list[tuple[str, str]]) -> None:
         """Join exactly these pairs rigidly, from where they are now."""
@@ -223,7 +228,7 @@ class Contents:
 
     def _scene(self, ordered: list[Entity], bodies: Rows) -> None:
         self.scene.clear_bodies()
-        for entity in ordered:
+        for entity in watched(ordered, "making what lidars see"):
             for solid in entity.solids:
                 self.scene.add_polygon(
                     solid.points, body=entity.row, zmin=solid.z_range[0], zmax=solid.z_range[1]

@@ -29,6 +29,7 @@ Welds = Iterable[tuple[str, str]]
 def find_islands(names: Iterable[str], welds: Welds) -> list[list[str]]:
     """Return the groups of two and more names that welds connect, in the order of `names`."""
     order = list(names)
+    rank = {name: i for i, name in enumerate(order)}
     near: dict[str, set[str]] = {name: set() for name in order}
     for a, b in welds:
         if a in near and b in near:
@@ -47,7 +48,7 @@ def find_islands(names: Iterable[str], welds: Welds) -> list[list[str]]:
                 todo += near[name] - found
         seen |= found
         if len(found) > 1:
-            islands.append([name for name in order if name in found])
+            islands.append(sorted(found, key=rank.__getitem__))
     return islands
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +28,11 @@ def add_joints(
     Raises:
         BuildError: A joint names something that does not exist or has no body.
     """
+    bodies = {e.name: e for e in entities if _root(e).key >= 0}
     for spec in specs:
         if spec.type == "weld":
             continue  # its bodies are one, see `islands`
-        a, b = (_body(spec, name, entities) for name in (spec.body_a, spec.body_b))
+        a, b = (_body(spec, name, bodies) for name in (spec.body_a, spec.body_b))
         if _root(a) is _root(b):
             continue  # within one rigid island
         solver.add_joint(_root(a).key, _root(b).key, _settings(spec, a, b))
@@ -55,8 +56,7 @@ def drives_of(specs: Sequence[JointSpec], entities: Sequence[Entity]) -> tuple[R
     return np.array(rows, DRIVE), names
 
 
-def _body(spec: JointSpec, name: str, entities: Sequence[Entity]) -> Entity:
-    known = {e.name: e for e in entities if _root(e).key >= 0}
+def _body(spec: JointSpec, name: str, known: Mapping[str, Entity]) -> Entity:
     if name in known:
         return known[name]
     place = f"{Path(spec.where.file).name or 'world'}:{spec.where.line}"

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from mvsim_core.build.world import Builder
@@ -33,8 +35,9 @@ def load_world(
         WorldFileError: The file has errors; the message holds all of them.
         BuildError: What it describes cannot be built.
     """
-    spec, problems = read_world(path, text=text, variables=variables, seed=seed)
-    return world_of(spec, seed=seed, warnings=problems)
+    with _no_collection():
+        spec, problems = read_world(path, text=text, variables=variables, seed=seed)
+        return world_of(spec, seed=seed, warnings=problems)
 
 
 def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = ()) -> World:
@@ -47,3 +50,15 @@ def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = 
     world = World(spec, builder.contents, seed)
     world.warnings = tuple(builder.warnings)
     return world
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Let Python not look for garbage meanwhile: there is none, and the look takes a third."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mvsim_core.build.crowds import MAX_CROWD, crowd_message
+from mvsim_core.build.nearby import Nearby
 from mvsim_core.entities import Entity
+from mvsim_core.errors import BuildError
 from mvsim_core.polygons import outline_of
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.element import HorizontalPlaneSpec
-from mvsim_core.state import BODY, DYNAMIC, FloatArray, Rows
+from mvsim_core.state import DYNAMIC, FloatArray, Row, Rows
 from mvsim_core.terrain.following import SUPPORT, Terrain
 from mvsim_core.terrain.steps import AHEAD, CLIMBABLE, PROBE, Steps
 from mvsim_core.terrain.surface import BUMP, FLAT, PIECE, RAMP, Surface, join_maps
@@ -24,6 +27,42 @@ from mvsim_core.terrain.surface import BUMP, FLAT, PIECE, RAMP, Surface, join_ma
 ENOUGH_SUPPORTS = 3
 
 Piece = tuple[Rows, FloatArray, Entity | None]
+
+
+class _Places:
+    """Pieces as rows where their bodies are now, and an index of them by place."""
+
+    def __init__(self, maps: tuple[Rows, FloatArray]) -> None:
+        self.maps = maps
+        self.nearby = Nearby()
+        self.count = 0
+        self.rows = np.zeros(16, PIECE)
+        self.corners = np.zeros((64, 2))
+        self._used = 0
+
+    def add(self, piece: Piece) -> None:
+        """Add one more; BuildError if there are too many at its place."""
+        row, outline, owner = piece
+        if self.count == len(self.rows):
+            self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
+        end = self._used + len(outline)
+        while end > len(self.corners):
+            self.corners = np.concatenate([self.corners, np.zeros_like(self.corners)])
+        self.corners[self._used : end] = outline
+        self.rows[self.count] = row[0]
+        place = self.rows[self.count]
+        place["first"], place["corners"], place["body"] = self._used, len(outline), -1
+        place["far"], place["c"] = _reach(row[0]), 1.0
+        if owner is not None:
+            body = owner.body[0]
+            place["px"], place["py"], place["pz"] = body["x"], body["y"], body["z"]
+            place["c"], place["s"] = math.cos(body["yaw"]), math.sin(body["yaw"])
+        reach = float(place["far"])
+        crowd = self.nearby.add(self.count, float(place["px"]), float(place["py"]), reach)
+        if crowd > MAX_CROWD and owner is not None:
+            raise BuildError(crowd_message(owner))
+        self.count += 1
+        self._used = end
 
 
 @dataclass
@@ -37,6 +76,7 @@ class Ground:
 
     maps: list[tuple[Rows, FloatArray]] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
+    _placed: _Places | None = None
 
     def add_plane(self, spec: HorizontalPlaneSpec, entity: Entity | None) -> None:
         """Add a horizontal plane; `entity` is its body if it moves."""
@@ -74,13 +114,27 @@ class Ground:
 
     def height(self, x: float, y: float, below: float) -> float:
         """Return the highest ground at (x, y) that is not above `below`, as things are now [m]."""
-        pieces = [piece for piece in self.pieces if _near(piece, x, y)]
-        owners = [e for _, _, e in pieces if e is not None]
-        bodies = np.concatenate([e.body for e in owners]) if owners else np.zeros(0, BODY)
-        places = {id(e): i for i, e in enumerate(owners)}
-        surface = self._surface(pieces, lambda e: places[id(e)])
-        surface.place(bodies)
-        return surface.height(x, y, below)
+        places = self._places()
+        found = [*places.nearby.at(x, y)]
+        if not found and not self.maps:
+            return 0.0
+        return Surface(places.rows[found], places.corners, *places.maps).height(x, y, below)
+
+    def forget_places(self) -> None:
+        """Look anew where the pieces are: their bodies may have moved."""
+        self._placed = None
+
+    def _places(self) -> _Places:
+        """Return where the pieces are.
+
+        Raises:
+            BuildError: There are so many at one place that finding the ground would take forever.
+        """
+        if self._placed is None:
+            self._placed = _Places(join_maps(self.maps))
+        for piece in self.pieces[self._placed.count :]:
+            self._placed.add(piece)
+        return self._placed
 
     def _surface(self, chosen: list[Piece], row_of: Callable[[Entity], int]) -> Surface:
         rows, outlines, first = [], [], 0
@@ -88,7 +142,7 @@ class Ground:
             row = piece.copy()
             row["body"] = -1 if entity is None else row_of(entity)
             row["c"] = 1.0
-            row["far"] = _reach(piece)
+            row["far"] = _reach(piece[0])
             row["first"], row["corners"] = first, len(corners)
             first += len(corners)
             rows.append(row)
@@ -128,19 +182,10 @@ class Ground:
         return len(floors | {float(e.body["z"][0]) for e in entities if e.moves}) == 1
 
 
-def _reach(piece: Rows) -> float:
-    """Return how far from its body's reference point a piece of ground goes at most [m]."""
-    x0, x1, y0, y1 = (abs(float(piece[name][0])) for name in ("x0", "x1", "y0", "y1"))
+def _reach(piece: Row) -> float:
+    """Return how far from its body's reference point a row of PIECE goes at most [m]."""
+    x0, x1, y0, y1 = (abs(float(piece[name])) for name in ("x0", "x1", "y0", "y1"))
     return math.hypot(max(x0, x1), max(y0, y1))
-
-
-def _near(piece: Piece, x: float, y: float) -> bool:
-    """Tell whether a piece of ground can hold the point (x, y) [m]."""
-    row, _, entity = piece
-    if entity is None:
-        return True
-    place = entity.body[0]
-    return math.hypot(x - place["x"], y - place["y"]) <= _reach(row) + 1e-6
 
 
 def _lifts(piece: Rows, owner: Entity) -> bool:

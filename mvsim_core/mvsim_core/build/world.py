@@ -22,6 +22,7 @@ from mvsim_core.build.blocks import (
     wall_solids,
 )
 from mvsim_core.build.contents import Contents
+from mvsim_core.build.crowds import check_crowds
 from mvsim_core.build.islands import enter
 from mvsim_core.build.joints import add_joints
 from mvsim_core.build.outline import Outlines
@@ -36,6 +37,7 @@ from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose
+from mvsim_core.progress import watched
 from mvsim_core.remote_files import remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
@@ -119,11 +121,14 @@ class Builder:
             entity.sensors = sensors.of_vehicle(vehicle, scene)
             return entity
 
-        blocks = [self._block(b, ground) for b in spec.blocks]
-        vehicles = [make_vehicle(v, None, None) for v in spec.vehicles]
+        blocks = [self._block(b, ground) for b in watched(spec.blocks, "placing blocks")]
+        vehicles = [
+            make_vehicle(v, None, None) for v in watched(spec.vehicles, "placing vehicles")
+        ]
         actors = [build_actor(a, ground) for a in spec.actors]
         fixtures = self._fixtures()
         everything = [*vehicles, *blocks, *actors, *fixtures]
+        check_crowds([*vehicles, *blocks])
         solver = Box2dSolver(
             Layers([_absolute(e, s.z_range) for e in everything for s in e.solids]),
             _origin([*vehicles, *blocks]),
@@ -152,7 +157,7 @@ class Builder:
             self.warnings.append(problem)
 
     def _fill(self, contents: Contents, entities: list[Entity], fixtures: list[Entity]) -> None:
-        for entity in entities:
+        for entity in watched(entities, "making bodies"):
             walker = None
             if isinstance(entity.spec, ActorSpec):
                 walker = build_walker(entity, contents.solver)

@@ -34,9 +34,11 @@ app.command("plot")(plot.plot)
 def main() -> None:
     """Run the command line; errors that a user can cause end it with one message."""
     from mvsim_core.errors import MvsimError, WorldFileError
+    from mvsim_core.progress import told
 
     try:
-        app()
+        with told(_tell):
+            app()
     except WorldFileError as error:
         from mvsim_core.cli.report import print_problems
 
@@ -48,3 +50,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output went away, as `head` does
         sys.exit(0)
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

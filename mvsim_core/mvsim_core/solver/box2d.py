@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,12 @@ def _polygon(corners: FloatArray) -> Any:
     Box2D melts corners that are nearer to each other than 2 cm, and where fewer than three are
     left it makes a box of 1 m at the origin. What it melts goes through an enlarged copy.
     """
+    return _cached_polygon(np.ascontiguousarray(corners, dtype=np.float64).tobytes())
+
+
+@lru_cache(maxsize=1024)  # worlds have thousands of the same shape
+def _cached_polygon(raw: bytes) -> Any:
+    corners = np.frombuffer(raw).reshape(-1, 2)
     polygon = b2.polygon(points=np.ascontiguousarray(corners, dtype=np.float32))
     if polygon.count == len(corners) and _same_extent(polygon.vertices, corners):
         return polygon

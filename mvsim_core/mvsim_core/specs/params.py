@@ -103,7 +103,12 @@ def one_of(*words: str) -> Check:
 POSITIVE = Check("must be > 0", lambda v: v > 0)
 NOT_NEGATIVE = Check("must be >= 0", lambda v: v >= 0)
 NOT_EMPTY = Check("must not be empty", bool)
-POLYGON = Check("must have at least 3 different points", lambda v: v is None or len(set(v)) >= 3)
+#: Corners of the finest shape: to look for crossing edges takes time by the square.
+MOST_CORNERS = 2000
+POLYGON = Check(
+    f"must have 3 to {MOST_CORNERS} different points",
+    lambda v: v is None or (len(v) <= MOST_CORNERS and len(set(v)) >= 3),
+)
 
 
 @dataclass(frozen=True, slots=True)

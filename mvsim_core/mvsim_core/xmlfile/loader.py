@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from mvsim_core.errors import suggestion
+from mvsim_core.progress import watched
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.params import Section, Spec, Where, sections
@@ -95,7 +96,7 @@ class Loader:
         scope = self._scope()
         by_tag = _handlers(self)
         rest = []
-        for element in self.reader.walk(root.children, scope):
+        for element in watched(self.reader.walk(root.children, scope), "reading elements"):
             handler = by_tag.get(element.tag)
             if handler is None:
                 rest.append(element)
@@ -234,9 +235,10 @@ class Loader:
     def _check_references(self, spec: WorldSpec) -> None:
         tangible = [block.name for block in spec.blocks if not block.intangible]
         bodies = [*(vehicle.name for vehicle in spec.vehicles), *tangible]
+        known = frozenset(bodies)
         for joint in spec.joints:
             for side, name in (("body_a", joint.body_a), ("body_b", joint.body_b)):
-                if name and name not in bodies:
+                if name and name not in known:
                     message = f"{side}: no vehicle or tangible block is called {name!r}"
                     self._report_where(joint.where, "joint", message + suggestion(name, bodies))
         follow = spec.gui.follow_vehicle

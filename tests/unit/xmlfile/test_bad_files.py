@@ -157,7 +157,7 @@ EXPECTED = {
     ),
     "point": "bad_point.world.xml:4: <shape>: pt must be 'x y' [m], got '1 a'",
     "polygon_of_two_points": (
-        "bad_polygon_of_two_points.world.xml:4: <block>: shape must have at least 3 "
+        "bad_polygon_of_two_points.world.xml:4: <block>: shape must have 3 to 2000 "
         "different points, got 2"
     ),
     "pose_with_two_numbers": (

@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small files that ask for much: they load in proportion to what they ask for, or say no."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mvsim_core import BuildError, WorldFileError, load_world
+from mvsim_core.build.nearby import Nearby
+from mvsim_core.polygons import convex_parts
+from mvsim_core.progress import PATIENCE, told, watched
+from mvsim_core.solver.layers import LAYERS, Layers
+from mvsim_core.xmlfile import read_world
+
+PLACE = "<init_pose>$f{i%100*2} $f{floor(i/100)*2} 0</init_pose>"
+
+
+def world(content: str) -> str:
+    return f"<mvsim_world>{content}</mvsim_world>"
+
+
+def many(count: int, content: str) -> str:
+    return f'<for var="i" from="1" to="{count}">{content}</for>'
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+STATIC = f'<block name="b${{i}}"><static>true</static>{PLACE}</block>'
+KINDS = {
+    "blocks": f'<block name="b${{i}}">{PLACE}</block>',
+    "static blocks": STATIC,
+    "blocks of all heights": f"<block>{PLACE}<zmin>0</zmin><zmax>$f{{0.5+i/500}}</zmax></block>",
+    "ropes": STATIC.replace("<static>true</static>", "")
+    + '<joint type="rope" body_a="b${i}" body_b="b1" anchor_a="0 0" anchor_b="0 0"'
+    ' max_length="900"/>',
+    "planes": '<element class="vertical_plane"><x0>$f{3*i}</x0><x1>$f{3*i+1}</x1></element>',
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_time_grows_with_the_number_not_its_square(kind: str) -> None:
+    content = KINDS[kind]
+    if kind == "ropes":
+        content = content.replace('body_b="b1"', 'body_b="hub"')
+        content = f'<block name="hub"><init_pose>-5 -5 0</init_pose></block>{many(1000, content)}'
+        once, fourfold = content, content.replace('to="1000"', 'to="4000"')
+    else:
+        once, fourfold = many(1000, content), many(4000, content)
+    load_world(text=world(once))
+    little = min(seconds(lambda: load_world(text=world(once))) for _ in range(2))
+    much = seconds(lambda: load_world(text=world(fourfold)))
+    assert much < 10 * little  # 16 times, and far more, if each asked all others
+
+
+def test_walls_of_many_points_load_soon_and_close_their_corners() -> None:
+    points = "".join(f"<pt>{i} {i % 2}</pt><pt>{i + 1} {(i + 1) % 2}</pt>" for i in range(3000))
+    walls = world(f"<walls><shape>{points}</shape></walls>")
+    start = time.perf_counter()
+    loaded = load_world(text=walls)
+    assert time.perf_counter() - start < 10.0  # about 1 s; a minute if each asked all before it
+    (fixture,) = loaded._contents.fixtures
+    lengths = [np.ptp(s.points @ [[1.0], [-1.0]]) for s in fixture.solids]
+    assert len(fixture.solids) == 3000
+    assert lengths[0] < lengths[1]  # which is drawn out over the end of the first
+
+
+def test_hundreds_of_bodies_in_one_place_are_refused() -> None:
+    for kind in ("", "<static>true</static>"):
+        text = world(many(3000, f"<block><init_pose>5 6 0</init_pose>{kind}</block>"))
+        with pytest.raises(BuildError) as caught:
+            load_world(text=text)
+        assert str(caught.value) == (
+            "world:1: 'block301' and 300 others begin at the same place, about (5 6) [m];"
+            " does <init_pose> lack a loop variable, as in $f{2*i}?"
+        )
+
+
+def test_a_shape_of_too_many_points_is_refused_at_once() -> None:
+    points = "".join(f"<pt>{i} {i % 2}</pt>" for i in range(50_000))
+    block = f"<block><init_pose>0 0 0</init_pose><shape>{points}</shape></block>"
+    start = time.perf_counter()
+    with pytest.raises(WorldFileError, match="shape must have 3 to 2000 different points"):
+        read_world(text=world(block))
+    assert time.perf_counter() - start < 5.0
+
+
+def test_the_finest_shape_is_cut_into_convex_parts_soon() -> None:
+    angle = np.linspace(0.0, 2.0 * np.pi, 2000, endpoint=False)
+    radius = np.where(np.arange(2000) % 2, 1.0, 0.8)
+    star = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
+    start = time.perf_counter()
+    parts = convex_parts(star)
+    assert time.perf_counter() - start < 10.0  # 0.7 s on an idle core
+    x, y = star.T
+    area = 0.5 * abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
+    pieces = [0.5 * (np.dot(p[:, 0], np.roll(p[:, 1], -1)) - np.dot(p[:, 1], np.roll(p[:, 0], -1)))
+              for p in parts]  # fmt: skip
+    assert sum(pieces) == pytest.approx(area)
+    assert min(pieces) > 0.0
+
+
+def test_misspelt_names_among_thousands_are_reported_soon() -> None:
+    joints = '<joint type="pin" body_a="x${i}" body_b="y${i}"/>'
+    text = world(many(3000, f"{STATIC}{joints}"))
+    start = time.perf_counter()
+    with pytest.raises(WorldFileError, match="no vehicle or tangible block is called 'x1'"):
+        read_world(text=text)
+    assert time.perf_counter() - start < 10.0  # about 1 s
+
+
+@pytest.mark.parametrize("reach", [0.0, 1e-3, 0.5, 1.0, 3.0, 700.0, 1e12])
+def test_nearby_finds_what_holds_a_point(reach: float) -> None:
+    rng = np.random.default_rng(1)
+    centers = rng.uniform(-4 * reach - 1, 4 * reach + 1, (300, 2))
+    nearby = Nearby()
+    for i, (x, y) in enumerate(centers.tolist()):
+        nearby.add(i, x, y, reach)
+    for x, y in [*rng.uniform(-4 * reach, 4 * reach, (50, 2)).tolist(), *centers[:5].tolist()]:
+        away = np.hypot(centers[:, 0] - x, centers[:, 1] - y)
+        assert sorted(nearby.at(x, y)) == np.flatnonzero(away <= reach + 1e-6).tolist()
+
+
+def test_layers_merge_the_closest_heights_first() -> None:
+    layers = Layers([(float(z), z + 0.25) for z in range(100)])
+    assert len(layers._ends) == LAYERS - 1
+    many_layers = Layers([(0.0, 0.001 * k) for k in range(1, 50_000)])
+    assert len(many_layers._ends) == LAYERS - 1
+    assert many_layers.bits(0.0, 1.0) & many_layers.bits(0.5, 2.0)
+    assert not many_layers.bits(0.0, 1.0) & many_layers.bits(30.0, 40.0)
+
+
+def test_long_loading_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    now = iter(range(1000))
+    monkeypatch.setattr("mvsim_core.progress.time.monotonic", lambda: float(next(now)))
+    with told(heard.append):
+        load_world(text=world(many(200, KINDS["blocks"])))
+    assert any(text.startswith("reading elements: ") for text in heard)
+    assert "placing blocks: 64 of 200" in heard
+
+
+def test_what_loads_at_once_says_nothing() -> None:
+    heard: list[str] = []
+    with told(heard.append):
+        load_world(text=world(many(100, KINDS["blocks"])))
+    assert heard == []
+    assert list(watched([1, 2], "counting")) == [1, 2]
+    assert PATIENCE <= 2.0
