@@ -19,6 +19,8 @@ from mvsim_core.terrain.surface import map_of
 
 #: Channels of a pixel that differ by no more are grey: compression does that [of 255].
 COLOURLESS = 8
+#: Heights in one map; each takes 8 bytes, some of them several times.
+MOST_SAMPLES = 16_000_000
 
 
 def load_elevation(spec: ElevationMapSpec) -> tuple[Rows, FloatArray]:
@@ -70,18 +72,28 @@ def _brightness(path: Path) -> FloatArray:
         raise BuildError(f"{path}: the elevation image does not exist")
     try:
         with Image.open(path) as image:
+            check_samples(path, *image.size)
             image.load()
             if image.mode.startswith(("I", "F")):
                 return np.asarray(image, dtype=float)
-            rgb = np.asarray(image.convert("RGB"), dtype=float)
+            rgb = np.asarray(image.convert("RGB"))
     except (UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise BuildError(f"{path}: not an image that can be read ({error})") from error
     except (OSError, ValueError, SyntaxError) as error:
         raise BuildError(f"{path}: the image is damaged ({error})") from error
-    if np.ptp(rgb, axis=2).max() > COLOURLESS:
+    if (rgb.max(axis=2) - rgb.min(axis=2)).max() > COLOURLESS:
         raise BuildError(f"{path}: an elevation image must be grey, this one has colours")
     gray: FloatArray = rgb.mean(axis=2)
     return gray
+
+
+def check_samples(path: Path, columns: float, rows: float) -> None:
+    """Raise BuildError if a map has more heights than memory and patience bear."""
+    if not columns * rows <= MOST_SAMPLES:
+        raise BuildError(
+            f"{path}: {columns:.0f} x {rows:.0f} heights are too many, at most {MOST_SAMPLES} are"
+            " allowed; scale the map down and choose a larger <resolution>"
+        )
 
 
 def read_points(
@@ -109,6 +121,7 @@ def read_points(
         raise BuildError(f"{path}: expected six columns x y z r g b, got {points.shape[1]}")
     xyz = points[:, :3] + offset
     low, high = xyz[:, :2].min(axis=0), xyz[:, :2].max(axis=0)
+    check_samples(path, *np.ceil((high - low) / step))
     nx, ny = (max(2, int(n)) for n in np.ceil((high - low) / step))
     first = low + 0.5 * step
     grid = np.stack(

@@ -28,6 +28,10 @@ MODES = ("trinary", "scale", "raw")
 UNKNOWN_GRAY = 205
 
 
+#: Cells of a map: 400 m squared at 5 cm. Each takes several bytes while it is prepared.
+MOST_CELLS = 64_000_000
+MOST_BYTES = 2 * MOST_CELLS + 1000
+
 # ---------------------------------------------------------------- images
 
 
@@ -43,6 +47,7 @@ def load_gray(path: Path) -> tuple[Gray, Gray | None]:
         raise BuildError(f"{path}: the map image does not exist")
     try:
         with Image.open(path) as image:
+            _check_cells(path, *image.size)
             image.load()
             return _to_gray(image)
     except (UnidentifiedImageError, Image.DecompressionBombError) as error:
@@ -237,6 +242,7 @@ def read_mrpt(path: Path) -> GridMap:
             f"{path}: MRPT map version {version} with {bits}-bit cells is not supported; "
             "expected version 3 or later with 8 or 16 bits"
         )
+    _check_cells(path, w, h)
     start = len(head) + _MRPT_SIZE.size
     if w == 0 or h == 0 or len(data) < start + w * h * bits // 8:
         raise BuildError(f"{path}: the MRPT map must hold {w} x {h} cells, but is cut off")
@@ -250,7 +256,20 @@ def read_mrpt(path: Path) -> GridMap:
 
 def _unzipped(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as content:
+            data = content.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise BuildError(f"{path}: cannot be unpacked ({error})") from error
+    if len(data) > MOST_BYTES:
+        raise BuildError(f"{path}: holds more than {MOST_BYTES} bytes when unpacked")
+    return data
+
+
+def _check_cells(path: Path, columns: int, rows: int) -> None:
+    if columns * rows > MOST_CELLS:
+        raise BuildError(
+            f"{path}: {columns} x {rows} cells are too many, at most {MOST_CELLS} are allowed;"
+            " scale the map down and choose a larger resolution"
+        )

@@ -75,7 +75,7 @@ class LaserSpec(SensorSpec):
     pose: Pose = param(_LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
     height: float | None = param(None, conv=NUMBER, unit="m", help="replaces the pose's z")
     fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=_FULL_TURN)
-    nrays: int = param(181, check=at_least(2), also=("ray_count",))
+    nrays: int = param(181, check=in_range(2, 100000), also=("ray_count",))
     range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
     angle_std_noise: float = param(
         math.radians(0.01), xml="angle_std_noise_deg", conv=DEGREES, unit="rad", check=NOT_NEGATIVE
@@ -117,8 +117,8 @@ class Lidar3dSpec(SensorSpec):
     vert_fov: float = param(
         math.radians(30.0), xml="vert_fov_degrees", conv=DEGREES, unit="rad", check=_HALF_TURN
     )
-    vert_nrays: int = param(16, check=at_least(1))
-    horz_nrays: int = param(180, check=at_least(1))
+    vert_nrays: int = param(16, check=in_range(1, 100000))
+    horz_nrays: int = param(180, check=in_range(1, 100000))
     vertical_ray_angles: tuple[float, ...] = param((), conv=ANGLES, unit="rad")
     horz_resolution_factor: float = param(
         1.0, check=POSITIVE, help="of the original's depth images; accepted, without effect"
@@ -162,8 +162,9 @@ class Lidar3dSpec(SensorSpec):
     viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE)
 
     def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the range and the listed ring angles."""
+        """Yield what is wrong with the range, the number of rays and the listed ring angles."""
         yield from range_faults(self)
+        yield from size_faults("vert_nrays x horz_nrays", self.vert_nrays, self.horz_nrays)
         listed = self.vertical_ray_angles
         if listed and len(set(listed)) != self.vert_nrays:
             yield (
@@ -195,7 +196,8 @@ class CameraSpec(SensorSpec):
     segmentation: bool = param(False, help="also gives what each pixel belongs to")
 
     def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the clip distances."""
+        """Yield what is wrong with the clip distances and the size."""
+        yield from size_faults("ncols x nrows", self.ncols, self.nrows)
         if self.clip_min >= self.clip_max:
             yield "clip_min must be below clip_max"
 
@@ -239,7 +241,9 @@ class RgbdCameraSpec(SensorSpec):
     publish_ros_colored_pointcloud: bool = param(False)
 
     def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the clip distances."""
+        """Yield what is wrong with the clip distances and the sizes."""
+        yield from size_faults("depth_ncols x depth_nrows", self.depth_ncols, self.depth_nrows)
+        yield from size_faults("rgb_ncols x rgb_nrows", self.rgb_ncols, self.rgb_nrows)
         if self.depth_clip_min >= self.depth_clip_max:
             yield "depth_clip_min must be below depth_clip_max"
         if self.rgb_clip_min >= self.rgb_clip_max:
@@ -341,3 +345,13 @@ NAME_PREFIXES: dict[str, str] = {
     "gnss": "imu",
     "wheel_encoders": "encoders",
 }
+
+
+#: Rays or pixels of one sensor: a picture of 4K has 8.3 million.
+MOST_RAYS = 10_000_000
+
+
+def size_faults(names: str, columns: int, rows: int) -> Iterator[str]:
+    """Yield that a sensor has more rays or pixels than memory bears."""
+    if columns * rows > MOST_RAYS:
+        yield f"{names} must be <= {MOST_RAYS}, got {columns} x {rows} = {columns * rows}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from mvsim_core.geometry import Pose
 from mvsim_core.specs.converters import DEGREES, URI, Color
-from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, at_least, one_of, param
+from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, in_range, one_of, param
 
 CULL_FACES = one_of("NONE", "FRONT", "BACK")
 GEOMETRIES = ("cylinder", "sphere", "box", "ramp", "semi_cylinder_bump")
@@ -65,7 +65,7 @@ class GeometrySpec(Spec):
     ly: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
     lz: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
     vertex_count: int = param(
-        0, check=at_least(0), attribute=True, help="sides of round shapes; 0: 10"
+        0, check=in_range(0, 1000), attribute=True, help="sides of round shapes; 0: 10"
     )
 
     def faults(self) -> Iterator[str]:

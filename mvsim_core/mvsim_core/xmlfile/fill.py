@@ -224,6 +224,10 @@ class Filler:
             self._same[key] = (spec, prototype, element)
         return spec
 
+    def _advice(self, name: str, plan: Plan, extra: Sequence[str], section: Section | None) -> str:
+        # Likeness takes time; what nobody will read needs none.
+        return "" if self.values.problems.full else advice(name, plan, extra, section)
+
     def _unknown(
         self, layers: list[Layer], plan: Plan, extra: Sequence[str], section: Section | None
     ) -> None:
@@ -231,7 +235,7 @@ class Filler:
             element = layer.element
             for tag, children in layer.children.items():
                 if tag not in plan.children and tag not in extra:
-                    hint = advice(tag, plan, extra, section)
+                    hint = self._advice(tag, plan, extra, section)
                     message = f"unknown element <{tag[:60]}> is ignored{hint}"
                     for child in children:
                         self.values.problems.report(
@@ -240,7 +244,7 @@ class Filler:
             for name in element.node.attributes:
                 known = name in plan.attributes or name in extra
                 if not known and not name.startswith(_SILENT_ATTRIBUTES):
-                    hint = advice(name, plan, extra, section)
+                    hint = self._advice(name, plan, extra, section)
                     message = f"unknown attribute {name[:60]!r} is ignored{hint}"
                     line = element.attribute_line(name)
                     self.values.report(element, line, message, "warning")

@@ -18,6 +18,11 @@ class Problems:
         self._found: dict[tuple[str, int, str, str], Problem] = {}
         self._left_out = 0
 
+    @property
+    def full(self) -> bool:
+        """Whether further warnings are only counted."""
+        return len(self._found) >= MAX_PROBLEMS
+
     def report(
         self,
         origin: Origin,
@@ -30,7 +35,7 @@ class Problems:
         key = (origin.file, line, element, message)
         if key in self._found:
             return
-        if len(self._found) >= MAX_PROBLEMS and severity == "warning":
+        if self.full and severity == "warning":
             self._left_out += 1
             return
         self._found[key] = Problem(

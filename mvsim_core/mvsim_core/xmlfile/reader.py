@@ -23,6 +23,7 @@ from mvsim_core.xmlfile.substitution import Substitution, SubstitutionError
 
 MAX_FILE_SIZE = 64 * 2**20  # bytes
 MAX_INCLUDES = 30
+MAX_INCLUDED = 20_000
 MAX_DEPTH = 100
 MAX_LOOPS = 100_000
 MAX_ELEMENTS = 1_000_000
@@ -87,6 +88,7 @@ class Reader:
         self.packages = packages
         self._parsed: dict[str, tuple[list[Node], list[Remark]]] = {}
         self._loops = 0
+        self._included = 0
         self._elements = 0
         self._flow: dict[str, Callable[[Node, _Place], Iterator[Element]]] = {
             "include": self._include,
@@ -272,6 +274,10 @@ class Reader:
         except PathError as error:
             self._error(node, place, f"file {error}, got {values[0]!r}")
             return
+        self._included += 1
+        if self._included > MAX_INCLUDED:
+            self._error(node, place, f"files are included more than {MAX_INCLUDED} times")
+            self.problems.stop()
         path = self._beside_others(path, values[0], node, place)
         origin = Origin(path, os.path.dirname(path), outer, node.line)
         if any(path == above.file for above in outer.chain()):
