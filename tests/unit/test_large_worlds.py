@@ -172,7 +172,11 @@ def element(kind: str, content: str) -> str:
 TOO_LARGE = {
     "rays": (
         robot('<sensor class="laser" name="s"><nrays>1000000000</nrays></sensor>'),
-        "line 1: <sensor>: nrays must be in [2, 100000], got '1000000000'",
+        "line 1: <sensor>: nrays must be in [2, 10000000], got '1000000000'",
+    ),
+    "steps": (
+        "<simul_timestep>1e-300</simul_timestep>",
+        "line 1: <mvsim_world>: simul_timestep must be 0 or >= 1e-6 [s], got '1e-300'",
     ),
     "rays of all rings": (
         robot(

@@ -44,6 +44,10 @@ _CAMERA_MOUNT = Pose(z=0.5, roll=math.pi / 2, yaw=math.pi / 2)
 _INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
 
 
+#: Rays or pixels of one sensor: a picture of 4K has 8.3 million.
+MOST_RAYS = 10_000_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensorSpec(Spec):
     """Base of all sensors; `kind` is the class name of the file format."""
@@ -75,7 +79,7 @@ class LaserSpec(SensorSpec):
     pose: Pose = param(_LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
     height: float | None = param(None, conv=NUMBER, unit="m", help="replaces the pose's z")
     fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=_FULL_TURN)
-    nrays: int = param(181, check=in_range(2, 100000), also=("ray_count",))
+    nrays: int = param(181, check=in_range(2, MOST_RAYS, "[2, 10000000]"), also=("ray_count",))
     range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
     angle_std_noise: float = param(
         math.radians(0.01), xml="angle_std_noise_deg", conv=DEGREES, unit="rad", check=NOT_NEGATIVE
@@ -345,10 +349,6 @@ NAME_PREFIXES: dict[str, str] = {
     "gnss": "imu",
     "wheel_encoders": "encoders",
 }
-
-
-#: Rays or pixels of one sensor: a picture of 4K has 8.3 million.
-MOST_RAYS = 10_000_000
 
 
 def size_faults(names: str, columns: int, rows: int) -> Iterator[str]:

@@ -139,7 +139,11 @@ class WorldSpec(Spec):
     file: str = ""
     version: str = param("", attribute=True)
     timestep: float = param(
-        0.0, xml="simul_timestep", unit="s", check=NOT_NEGATIVE, help="0: automatic"
+        0.0,
+        xml="simul_timestep",
+        unit="s",
+        check=Check("must be 0 or >= 1e-6", lambda v: v == 0.0 or v >= 1e-6),
+        help="0: automatic",
     )
     gravity: float = param(9.81, unit="m/s^2", check=NOT_NEGATIVE)
     b2d_vel_iters: int = param(8, check=at_least(1), help="accepted, without effect")

@@ -110,7 +110,7 @@ EXPECTED = {
     ),
     "lidar": (
         "bad_lidar.world.xml:6: <sensor>: fov_degrees must be in (0, 360] [deg], got '400'\n"
-        "bad_lidar.world.xml:7: <sensor>: nrays must be >= 2, got '0'\n"
+        "bad_lidar.world.xml:7: <sensor>: nrays must be in [2, 10000000], got '0'\n"
         "bad_lidar.world.xml:8: <sensor>: range_std_noise must be >= 0 [m], got '-0.1'\n"
         "bad_lidar.world.xml:10: <sensor>: min_range (10 m) must be below max_range (5 m)"
     ),
@@ -141,7 +141,7 @@ EXPECTED = {
     ),
     "negative_mass": "bad_negative_mass.world.xml:4: <l_wheel>: mass must be > 0 [kg], got '-1'",
     "negative_timestep": (
-        "bad_negative_timestep.world.xml:2: <mvsim_world>: simul_timestep must be >= 0 "
+        "bad_negative_timestep.world.xml:2: <mvsim_world>: simul_timestep must be 0 or >= 1e-6 "
         "[s], got '-0.01'"
     ),
     "nested": "bad_nested.world.xml:2: <if>: nested deeper than 100 levels",
