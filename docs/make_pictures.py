@@ -66,7 +66,7 @@ def from_behind(points: Points, colors: Picture, eye: Pose) -> Picture:
     pixel = np.rint(FOCAL * seen[order, :2] / seen[order, 2:] + (WIDTH / 2, HEIGHT / 2))
     picture = np.full((HEIGHT, WIDTH, 3), DARK, np.uint8)
     for right, down in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        x, y = (pixel + (right, down)).astype(np.int64).T
+        x, y = (pixel + np.array((right, down))).astype(np.int64).T
         inside = (x >= 0) & (x < WIDTH) & (y >= 0) & (y < HEIGHT)
         picture[y[inside], x[inside]] = colors[order][inside]
     return picture
