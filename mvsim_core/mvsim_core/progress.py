@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
@@ -22,7 +23,12 @@ STRIDE = 64
 class _Listener:
     def __init__(self, tell: Tell) -> None:
         self.tell = tell
-        self.due = time.monotonic() + PATIENCE
+        self.due = math.inf
+
+    def begin(self) -> None:
+        """Be patient from the first long work on, whatever was done before."""
+        if self.due == math.inf:
+            self.due = time.monotonic() + PATIENCE
 
     def look(self, text: Callable[[], str]) -> None:
         now = time.monotonic()
@@ -50,8 +56,9 @@ def watched(items: Iterable[T], work: str) -> Iterator[T]:
     if listener is None:
         yield from items
         return
+    listener.begin()
     total = f" of {len(items)}" if isinstance(items, Sized) else ""
     for count, item in enumerate(items):
-        if count % STRIDE == 0:
+        if count > 0 and count % STRIDE == 0:
             listener.look(lambda done=count: f"{work}: {done}{total}")  # type: ignore[misc]
         yield item
