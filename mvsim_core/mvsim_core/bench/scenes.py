@@ -17,6 +17,23 @@ ROBOT = """
   <friction class="default"><mu>0.7</mu><C_damping>0.1</C_damping><C_rr>0.01</C_rr></friction>
 </vehicle:class>"""
 
+#: Four wheels with one motor a side, or with rollers and a motor each; the rest is equal.
+PLATFORM = """
+<vehicle:class name="small">
+  <dynamics class="{kind}">
+    <lr_wheel pos="-0.3 0.3" mass="2" width="0.1" diameter="0.2"/>
+    <rr_wheel pos="-0.3 -0.3" mass="2" width="0.1" diameter="0.2"/>
+    <lf_wheel pos="0.3 0.3" mass="2" width="0.1" diameter="0.2"/>
+    <rf_wheel pos="0.3 -0.3" mass="2" width="0.1" diameter="0.2"/>
+    <chassis mass="15" zmin="0.05" zmax="0.6"/>
+    <controller class="twist_pid">
+      <KP>4.15</KP><KI>1.91</KI><max_torque>14.4</max_torque>
+    </controller>
+  </dynamics>
+  <friction class="default"><mu>0.7</mu><C_damping>0.1</C_damping><C_rr>0.01</C_rr></friction>
+</vehicle:class>"""
+DIFFERENTIAL_PLATFORM = PLATFORM.format(kind="differential_4_wheels")
+MECANUM_PLATFORM = PLATFORM.format(kind="mecanum")
 
 HILLS = """
 <element class="elevation_map">

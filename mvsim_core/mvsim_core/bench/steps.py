@@ -7,8 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from mvsim_core.bench.scenes import CAR, HILLS, robots
-from mvsim_core.bench.timing import step_cost
+from mvsim_core.bench.scenes import (
+    CAR,
+    DIFFERENTIAL_PLATFORM,
+    HILLS,
+    MECANUM_PLATFORM,
+    robots,
+)
+from mvsim_core.bench.timing import compared_cost, step_cost
 from mvsim_core.build.load import load_world
 
 
@@ -17,8 +23,16 @@ def crowd_cost(count: int, **scene: str) -> dict[str, float]:
     return step_cost(load_world(text=robots(count, **scene)))
 
 
+def rollers_cost(count: int, seconds: float = 2.0) -> dict[str, float]:
+    """Time a crowd of mecanum robots beside one of differential robots with as many wheels."""
+    kinds = {"differential": DIFFERENTIAL_PLATFORM, "mecanum": MECANUM_PLATFORM}
+    worlds = {name: load_world(text=robots(count, robot=robot)) for name, robot in kinds.items()}
+    return compared_cost(worlds, seconds)
+
+
 STEPS: dict[str, Callable[[], dict[str, float]]] = {
     **{f"small_robot_{n}": partial(crowd_cost, n) for n in (1, 10, 100, 1000)},
+    **{f"mecanum_and_differential_{n}": partial(rollers_cost, n) for n in (1, 100, 1000)},
     **{f"hills_{n}": partial(crowd_cost, n, ground=HILLS) for n in (1, 100, 1000)},
     **{f"drivetrain_ellipse_{n}": partial(crowd_cost, n, robot=CAR) for n in (1, 100, 1000)},
 }

@@ -35,19 +35,44 @@ def best_of(call: Callable[[], object], seconds: float = 0.004) -> float:
 
 def step_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
     """Return the cost of a step in µs: its best mean over a batch, its mean, and a phase each."""
+    _set_going(world)
+    best, count = math.inf, 0
+    end = perf_counter() + seconds
+    while perf_counter() < end:
+        best = min(best, _batch(world))
+        count += BATCH
+    phases = {name: total / count * 1e6 for name, total in world.profile.items()}
+    return {"best": best, "mean": sum(phases.values()), **phases}
+
+
+def compared_cost(worlds: dict[str, World], seconds: float = 2.0) -> dict[str, float]:
+    """Return the best cost of a step of each world in µs, measured in turns.
+
+    What else the machine does meets all of them alike, so that their ratio counts.
+    """
+    for world in worlds.values():
+        _set_going(world)
+    best = dict.fromkeys(worlds, math.inf)
+    end = perf_counter() + seconds
+    while perf_counter() < end:
+        for name, world in worlds.items():
+            best[name] = min(best[name], _batch(world))
+    return best
+
+
+def _set_going(world: World) -> None:
+    """Drive all vehicles that follow twists, and let the first steps pass."""
     for robot in world.vehicles.values():
         if "twist" in robot.accepts:
             robot.set_twist(0.3, 0.0, 0.1)
     for _ in range(WARM_UP):
         world.step()
     world.clear_profile()
-    best, count = math.inf, 0
-    end = perf_counter() + seconds
-    while perf_counter() < end:
-        start = perf_counter()
-        for _ in range(BATCH):
-            world.step()
-        count += BATCH
-        best = min(best, (perf_counter() - start) / BATCH)
-    phases = {name: total / count * 1e6 for name, total in world.profile.items()}
-    return {"best": best * 1e6, "mean": sum(phases.values()), **phases}
+
+
+def _batch(world: World) -> float:
+    """Return the mean cost of a step [µs] over one batch."""
+    start = perf_counter()
+    for _ in range(BATCH):
+        world.step()
+    return (perf_counter() - start) / BATCH * 1e6

@@ -8,7 +8,6 @@ allocation, so that no wheel works against another.
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 from numba import njit
@@ -20,10 +19,13 @@ from mvsim_core.state import IntArray, Row, Rows, State
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def surface_speed(w: Row, vx: float, vy: float, wz: float) -> float:
-    """Return the surface speed of a wheel that grips without slip under a twist [m/s]."""
+    """Return the surface speed of a wheel that grips without slip under a twist [m/s].
+
+    The heading of these wheels is that of the step before: they do not steer.
+    """
     ux = vx - wz * w.y
     uy = vy + wz * w.x
-    c, s = math.cos(w.yaw), math.sin(w.yaw)
+    c, s = w.yaw_c, w.yaw_s
     return float(c * ux + s * uy + (-s * ux + c * uy) * w.tan_grip)
 
 

@@ -59,7 +59,7 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         mu = p.mu if math.isnan(w.region_mu) else w.region_mu
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
         limit = mu * w.normal  # 3
-        if w.rollers != 0:
+        if w.rollers != 0:  # grips along one direction only
             torque = w.torque - p.c_damping * w.omega
             tilted = w.gravity_x != 0.0 or w.gravity_y != 0.0
             if p.hold != 0 and w.idle != 0 and tilted and math.hypot(w.vx, w.vy) < HOLD_SPEED:

@@ -19,6 +19,8 @@ from mvsim_core.state import Row
 
 #: Below this cosine between grip and heading the motor has no hold on the ground.
 NO_HOLD = 1e-6
+#: Speed of rollers around which their rolling resistance sets in [m/s].
+ONSET = 0.01
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -40,7 +42,7 @@ def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -
         grip = clamp((torque - w.inertia * alpha) / (w.radius * c), limit)
     # across it the rollers turn: their speed is that of the contact point
     rolls = -(w.vx - w.omega * w.radius) * s + w.vy * c
-    drag = -c_rr * w.normal * math.tanh(100.0 * rolls)
+    drag = -c_rr * w.normal * rolls / math.sqrt(rolls * rolls + ONSET * ONSET)
     drag = clamp(drag, abs(rolls) * w.carried / dt)
     w.omega += (torque - w.radius * (grip * c - drag * s)) / w.inertia * dt
     set_force(w, grip * c - drag * s, grip * s + drag * c)

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from mvsim_core.bench.steps import rollers_cost
 from tests.unit.cli.conftest import Outcome
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,3 +41,14 @@ def test_the_package_of_the_checkout_is_the_same_verb() -> None:
     command = [sys.executable, "-m", "benchmarks", "hills", "--list"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["step.hills_1", "step.hills_100", "step.hills_1000"]
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_a_mecanum_step_costs_at_most_a_third_more_than_a_differential_one(count: int) -> None:
+    """Four wheels each, the same friction and gains; they take turns on a busy machine."""
+    for _ in range(4):
+        cost = rollers_cost(count, seconds=0.5)
+        ratio = cost["mecanum"] / cost["differential"]
+        if ratio < 1.3:
+            return
+    raise AssertionError(f"{ratio:.2f} times the cost")
