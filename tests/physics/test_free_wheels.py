@@ -97,19 +97,100 @@ def test_strafing_five_metres_keeps_the_heading() -> None:
     assert abs(robot.pose.x) < 0.05
 
 
-def test_one_wheel_on_ice_turns_a_strafing_robot() -> None:
-    """With ice under the left front wheel its share of the yaw moment is missing."""
-    drifts = []
-    for x in (1.0, -1.0):  # ice ahead on the left, or behind on the left
-        ice = f"""<element class="property_region"><property_name>friction_mu</property_name>
-          <value_double>0.0</value_double><x_min>{min(x, 0)}</x_min><x_max>{max(x, 0)}</x_max>
-          <y_min>0.1</y_min><y_max>9</y_max></element>"""
-        w = load_world(text=world(ice, vehicle("", "mecanum", twist_pid(4, 0, 4)), dt=FAST))
-        w.vehicles["r1"].set_twist(0.0, 0.5, 0.0)
-        w.run(1.0)
-        drifts.append(w.vehicles["r1"].pose.yaw)
-    assert abs(drifts[0]) > 0.05
-    assert np.sign(drifts[0]) == -np.sign(drifts[1])
+#: One wheel each: signs of its place.
+CORNERS = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+def test_one_wheel_on_ice_turns_a_strafing_robot_by_a_known_angle(
+    corner: tuple[int, int],
+) -> None:
+    """From rest the robot turns by the yaw of -K⁻¹ M q*, then strafes on with that heading.
+
+    With P controllers the three wheels that grip obey M q' = K (q* - q): q is the twist, q* the
+    commanded one, K = Σ kp bᵀb / (R cos²) the controllers' damping, M the inertia with that of the
+    wheels, Σ I bᵀb / (R cos)². Integrated over all times that is M q* = K ∫ (q* - q) dt.
+    """
+    x, y = corner
+    ice = f"""<element class="property_region"><property_name>friction_mu</property_name>
+      <value_double>0.0</value_double><x_min>{min(9 * x, 0)}</x_min><x_max>{max(9 * x, 0)}</x_max>
+      <y_min>{min(9 * y, 0)}</y_min><y_max>{max(9 * y, 0)}</y_max></element>"""
+    pid = twist_pid(4, 0, 40)
+    text = vehicle("", "mecanum", pid, friction(mu=0.9))
+    w = load_world(text=world(ice, text, dt=FAST))
+    robot, body = w.vehicles["r1"], w.bodies[0]
+    wish = np.array([0.0, 0.01, 0.0])  # slow: the heading leaves the law linear
+    robot.set_twist(*wish)
+    w.run(10.0)  # nine time constants of the slowest motion
+    wheels = robot.spec.dynamics.wheels
+    damping, inertia = np.zeros((3, 3)), np.diag([body["mass"], body["mass"], body["inertia"]])
+    for row, spec in zip(grip_matrix(wheels), wheels, strict=True):
+        if (np.sign(spec.x), np.sign(spec.y)) != corner:
+            along = np.outer(row, row) / math.cos(spec.grip) ** 2
+            damping += 4.0 / spec.radius * along
+            inertia += spec.spin_inertia / spec.radius**2 * along
+    drift = -np.linalg.solve(damping, inertia @ wish)
+    assert abs(drift[2]) > 0.005
+    assert robot.pose.yaw == pytest.approx(drift[2], rel=0.01)
+    assert robot.pose.y - 0.1 == pytest.approx(drift[1], rel=0.01)
+    assert robot.twist == pytest.approx(tuple(wish), abs=1e-4)
+
+
+@pytest.mark.parametrize("direction", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)])
+@pytest.mark.parametrize("roller", [45.0, 30.0])
+def test_torques_accelerate_by_the_sum_of_forces(
+    direction: tuple[float, float, float], roller: float
+) -> None:
+    """Driving, strafing, turning: force T / (R cos) along each grip moves body and wheels.
+
+    a = Σ |b| T / (R cos) / (M + Σ I b² / (R cos)²) with b = B · direction.
+    """
+    torque = 0.5
+    wheels = "".join(
+        wheel(x, y, "mecanum", math.copysign(roller, x * y))
+        for x in (0.3, -0.3)
+        for y in (0.2, -0.2)
+    )
+    text = vehicle(wheels, "wheels", '<controller class="raw"/>', friction(mu=0.9))
+    w = load_world(text=world(text, dt=FAST))
+    robot, body = w.vehicles["r1"], w.bodies[0]
+    specs = robot.spec.dynamics.wheels
+    grip = grip_matrix(specs) @ direction
+    hold = np.array([spec.radius * math.cos(spec.grip) for spec in specs])
+    spin = np.array([spec.spin_inertia for spec in specs])
+    robot.set_wheel_torques([float(t) for t in torque * np.sign(grip / hold)])
+    w.run(1.0)
+    inert = np.dot([body["mass"], body["mass"], body["inertia"]], np.square(direction))
+    force = np.abs(grip / hold).sum() * torque
+    want = force / (inert + (spin * (grip / hold) ** 2).sum())
+    assert np.dot(robot.twist, direction) == pytest.approx(want, rel=0.01)
+    rest = np.array(robot.twist) * (1.0 - np.array(direction))
+    assert np.abs(rest).max() < 1e-9
+
+
+@pytest.mark.parametrize("roller", [45.0, 30.0])
+def test_rollers_slow_a_strafing_robot_by_their_resistance(roller: float) -> None:
+    """They turn at vy / |cos|, so (m + Σ I tan² / R²) a = -C_rr m g / |cos|, cos of the grip."""
+    c_rr, speed = 0.02, 1.0
+    wheels = "".join(
+        wheel(x, y, "mecanum", math.copysign(roller, x * y))
+        for x in (0.3, -0.3)
+        for y in (0.3, -0.3)
+    )
+    raw = '<controller class="raw"/>'
+    text = vehicle(wheels, "wheels", raw, friction(mu=0.9, rr=c_rr)).replace(
+        "</init_pose>", f"</init_pose><init_vel>0 {speed} 0</init_vel>"
+    )
+    w = load_world(text=world(text, dt=FAST))
+    w.run(1.0)
+    robot = w.vehicles["r1"]
+    mass, grip = float(w.bodies[0]["mass"]), math.radians(roller + 90.0)
+    inert = mass + sum(
+        wh.spin_inertia * math.tan(grip) ** 2 / wh.radius**2 for wh in robot.spec.dynamics.wheels
+    )
+    want = c_rr * mass * 9.81 / abs(math.cos(grip)) / inert
+    assert speed - robot.twist.vy == pytest.approx(want, rel=0.01)
+    assert abs(robot.twist.wz) < 1e-9
 
 
 def test_force_has_the_direction_heading_plus_roller_angle_plus_90_degrees() -> None:
@@ -125,6 +206,44 @@ def test_force_has_the_direction_heading_plus_roller_angle_plus_90_degrees() -> 
         axis = math.radians(roller + 90)
         assert abs((force * complex(math.cos(axis), -math.sin(axis))).imag) < 1e-2 * abs(force)
         assert force.real > 0.0  # a forward torque pushes forward
+
+
+def test_force_turns_with_the_wheel() -> None:
+    """A wheel mounted at a heading ψ pushes along ψ + α + 90°."""
+    raw = '<controller class="raw"/>'
+    for heading in (20.0, 90.0, -150.0):
+        text = vehicle(wheel(0.0, 0.0, "mecanum", 45.0, heading), "wheels", raw, friction(mu=0.9))
+        w = load_world(text=world(text, dt=FAST))
+        robot = w.vehicles["r1"]
+        robot.set_wheel_torques([1.0])
+        w.step()
+        force = complex(robot.wheels[0].fx, robot.wheels[0].fy)
+        axis = math.radians(heading + 45.0 + 90.0)
+        along = force * complex(math.cos(axis), -math.sin(axis))
+        assert abs(along.imag) < 1e-9 * abs(force)
+        forward = complex(math.cos(math.radians(heading)), math.sin(math.radians(heading)))
+        assert (force * forward.conjugate()).real > 0.0
+
+
+def test_encoders_measure_the_motion_of_a_strafing_robot() -> None:
+    """The angles that a sensor counted, through the odometry matrix, are the way that was made."""
+    encoders = (
+        '<sensor class="wheel_encoders" name="ticks"><sensor_period>0.1</sensor_period></sensor>'
+    )
+    text = vehicle("", "mecanum").replace("</vehicle>", f"{encoders}</vehicle>")
+    w = load_world(text=world(text, dt=FAST))
+    robot = w.vehicles["r1"]
+    for wish, way in (((0.0, 0.4, 0.0), 1), ((0.4, 0.0, 0.0), 0), ((0.0, 0.0, 0.5), 2)):
+        w.reset()
+        robot.set_twist(*wish)
+        w.run(2.0)
+        wheels = robot.spec.dynamics.wheels
+        angles = robot.sensors["ticks"].last.position
+        along = [a * s.radius * math.cos(s.grip) for a, s in zip(angles, wheels, strict=True)]
+        moved = np.linalg.lstsq(grip_matrix(wheels), np.array(along), rcond=None)[0]
+        pose = (robot.pose.x, robot.pose.y, robot.pose.yaw)
+        assert pose[way] > 0.5
+        assert moved[way] == pytest.approx(pose[way], rel=0.01)
 
 
 def test_allocation_matrix_is_that_of_the_design() -> None:
@@ -151,9 +270,12 @@ def triangle() -> str:
 @pytest.mark.parametrize(
     ("wheels", "message"),
     [
-        (square(90), "cannot drive vx = 0 m/s, vy = 1 m/s"),
-        (square(0), "no hold on the ground"),
-        (triangle(), "fewer than four mecanum"),
+        (square(90), "cannot drive vx = 0 m/s, vy = 1 m/s, wz = 0 rad/s"),
+        (square(90), "90 degrees the rollers lie across the wheel as those of an omni wheel do"),
+        (square(0), "0 degrees the rollers turn with the wheel, so that its motor has no hold"),
+        (square(0), "cannot drive vx = 1 m/s, vy = 0 m/s, wz = 0 rad/s"),
+        (triangle(), "fewer than four mecanum wheels: their sideways forces do not cancel"),
+        (triangle(), "cannot drive vx = 0.71 m/s, vy = 0.71 m/s"),
         (ring(3) + wheel(0, 0, "standard"), "mixed"),
     ],
 )

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from mvsim_core import BuildError, load_world
+from mvsim_core import BuildError, WorldFileError, load_world, read_world, world_of
 from mvsim_core.build.islands import combined, find_islands
 from mvsim_core.handles import Handle
 from mvsim_core.solver.base import Inertia
@@ -174,6 +175,72 @@ def test_fixed_things_make_no_island() -> None:
         )
 
 
+def test_massless_things_make_no_island() -> None:
+    """A file is refused where it says so; a spec made in Python where the island is formed."""
+    text = world(block("a", mass=0), block("b", "2 0 0"), weld("a", "b"))
+    with pytest.raises(WorldFileError, match=r"<block>: mass must be > 0 \[kg\], got '0'"):
+        load_world(text=text)
+    spec, _ = read_world(text=world(block("a"), block("b", "2 0 0"), weld("a", "b")))
+    massless = replace(spec, blocks=(replace(spec.blocks[0], mass=0.0), spec.blocks[1]))
+    with pytest.raises(BuildError, match=r"'a' has no mass \(must be > 0 \[kg\], got 0\)"):
+        world_of(massless)
+
+
+def test_a_hit_keeps_the_momenta_of_island_and_hitter() -> None:
+    """A block hits one end of two that are welded: impulse and spin of all stay what they were."""
+    w = load_world(
+        text=world(
+            block("a", "0 0 0"), block("b", "0 1.5 0"), weld("a", "b"),
+            block("hitter", "-2 -0.2 0", vel="1.5 0 0"),
+        )
+    )  # fmt: skip
+
+    def momenta() -> tuple[float, float, float]:
+        px = py = spin = 0.0
+        for b in w.bodies:
+            if b["leader"] >= 0:
+                continue
+            c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
+            x = b["x"] + c * b["com_x"] - s * b["com_y"]
+            y = b["y"] + s * b["com_x"] + c * b["com_y"]
+            px += b["mass"] * b["cvx"]
+            py += b["mass"] * b["cvy"]
+            spin += b["inertia"] * b["wz"] + b["mass"] * (x * b["cvy"] - y * b["cvx"])
+        return float(px), float(py), float(spin)
+
+    before, start = momenta(), relative(w.blocks["a"], w.blocks["b"])
+    w.run(2.0)
+    assert abs(w.blocks["a"].twist.wz) > 0.1
+    assert momenta() == pytest.approx(before, abs=2e-3)  # of 15 N s; contacts in single precision
+    assert relative(w.blocks["a"], w.blocks["b"]) == pytest.approx(start, abs=1e-6)
+
+
+@pytest.mark.parametrize("twist", [(0.8, 0.0), (0.0, 0.8), (0.5, 0.5)])
+def test_a_mecanum_robot_with_a_load_hits_a_wall_and_stays_in_sync(
+    twist: tuple[float, float],
+) -> None:
+    """Rollers push every way, and the island's bodies never move apart by 1e-6."""
+    wall = """<element class="vertical_plane"><x0>{0}</x0><y0>{1}</y0><x1>{2}</x1><y1>{3}</y1>
+      <thickness>0.2</thickness></element>"""
+    robot = f"""<vehicle name="r1"><dynamics class="mecanum"><chassis mass="20"/>{PID}</dynamics>
+      {friction(mu=0.9)}<init_pose>0 0 0</init_pose></vehicle>"""
+    w = load_world(
+        text=world(
+            wall.format(3, -9, 3, 9), wall.format(-9, 3, 9, 3), robot,
+            block("load", "0.9 0.9 10", mass=6), weld("r1", "load"), dt=0.002,
+        )
+    )  # fmt: skip
+    r1, load = w.vehicles["r1"], w.blocks["load"]
+    start = relative(r1, load)
+    r1.set_twist(*twist)
+    touched = 0
+    for _ in range(2500):
+        w.step()
+        touched += r1.in_collision
+        assert relative(r1, load) == pytest.approx(start, abs=1e-6)
+    assert touched > 100
+
+
 def arm(more: str) -> str:
     """Return a heavy base and an arm on a driven pivot, on ice."""
     return world(
@@ -245,3 +312,31 @@ def test_reversing_jack_knifes() -> None:
         angles.append(abs(math.remainder(yaws[0] - yaws[1], 2 * math.pi)))
     assert angles[0] < math.radians(1)
     assert angles[1] > math.radians(30)
+
+
+@pytest.mark.parametrize("speed", [0.4, -0.4])
+def test_a_trailer_angle_shrinks_or_grows_as_its_formula_says(speed: float) -> None:
+    """Behind a straight way x of the tractor tan(θ/2) falls by exp(-x / b), b from pivot to axle.
+
+    Forward that is the trailer coming into line, backward the jack-knife.
+    """
+    b, start = 1.2, math.radians(10)
+    trailer = f"{-1 - b * math.cos(start)} {-b * math.sin(start)} {math.degrees(start)}"
+    w = load_world(
+        text=world(
+            cart("tractor", controller='<controller class="twist_ideal"/>'),
+            cart("trailer", trailer, ground=friction(mu=0.9)),
+            '<joint type="revolute" body_a="tractor" body_b="trailer" anchor_a="-1 0"'
+            f' anchor_b="{b} 0"/>',
+            dt=0.002,
+        )
+    )  # fmt: skip
+    tractor, towed = w.vehicles["tractor"], w.vehicles["trailer"]
+    tractor.set_twist(speed)
+    for _ in range(3):
+        w.run(1.0)
+        way = tractor.pose.x
+        angle = towed.pose.yaw - tractor.pose.yaw
+        want = 2 * math.atan(math.tan(0.5 * start) * math.exp(-way / b))
+        assert angle == pytest.approx(want, rel=0.015)
+    assert abs(angle) < 0.5 * start if speed > 0 else abs(angle) > 2 * start

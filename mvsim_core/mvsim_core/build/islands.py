@@ -69,6 +69,11 @@ def form(entities: list[Entity], welds: Welds, solver: Box2dSolver) -> None:
                     f"weld: {member.name!r} has no body that moves freely; only such bodies make"
                     f" an island ({', '.join(names)})"
                 )
+            if not member.own.mass > 0.0:
+                raise BuildError(
+                    f"weld: {member.name!r} has no mass (must be > 0 [kg], got"
+                    f" {member.own.mass:g}); an island has the mass of all its bodies"
+                )
         leader = next((m for m in members if m.vehicle is not None), members[0])
         _gather(leader, [m for m in members if m is not leader], solver)
 

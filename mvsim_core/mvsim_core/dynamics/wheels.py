@@ -64,6 +64,7 @@ def undrivable(matrix: FloatArray) -> list[str]:
     _, sizes, directions = np.linalg.svd(matrix, full_matrices=True)
     sizes = np.concatenate([sizes, np.zeros(3 - len(sizes))])
     lost = directions[sizes < RANK_TOLERANCE * max(1.0, sizes[0])]
+    lost = np.array([d if d[np.argmax(np.abs(d))] > 0.0 else -d for d in lost])
     return [
         "vx = {:.2g} m/s, vy = {:.2g} m/s, wz = {:.2g} rad/s".format(*np.round(d, 12) + 0.0)
         for d in lost
@@ -84,8 +85,17 @@ def doubts(spec: FreeWheelsSpec) -> list[str]:
                 f"{w.name}: with a roller angle of {math.degrees(w.roller_angle):g} degrees the"
                 " rollers turn with the wheel, so that its motor has no hold on the ground"
             )
+        elif w.type == "mecanum" and abs(math.sin(w.grip)) < RANK_TOLERANCE:
+            found.append(
+                f"{w.name}: with a roller angle of {math.degrees(w.roller_angle):g} degrees the"
+                " rollers lie across the wheel as those of an omni wheel do, so that it pushes"
+                " along its heading only"
+            )
     if 0 < len([w for w in rollers if w.type == "mecanum"]) < 4:
-        found.append("fewer than four mecanum wheels: forces in the directions do not balance")
+        found.append(
+            "fewer than four mecanum wheels: their sideways forces do not cancel, or a direction"
+            " is left that no motor pushes in"
+        )
     lost = undrivable(grip_matrix(spec.wheels))
     if rollers and lost:
         found.append(f"the wheels cannot drive {'; '.join(lost)}")
