@@ -1,22 +1,48 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A platform on mecanum wheels between pillars."""
+"""A platform on mecanum wheels between pillars; with use_nav2:=true Nav2 drives it.
+
+Nav2 gets a map of the hall and params/nav2_omni.yaml, so that it plans sideways motions too.
+"""
 
 from pathlib import Path
 
 from launch.actions import IncludeLaunchDescription
+from launch.conditions import IfCondition, UnlessCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
+from mvsim_ros2.consumers import declared
 
 SHARE = Path(__file__).absolute().parents[1]
+WORLD = {
+    "world_file": str(SHARE / "worlds" / "mecanum.world.xml"),
+    "rviz_config_file": str(SHARE / "rviz" / "sim.rviz"),
+}
+NAVIGATION = {
+    "map": str(SHARE / "worlds" / "maps" / "mecanum.yaml"),
+    "params_file": str(SHARE / "params" / "nav2_omni.yaml"),
+}
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return sim.launch.py with this world; its other arguments can be given as well."""
-    sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
-    arguments = {
-        "world_file": str(SHARE / "worlds" / "mecanum.world.xml"),
-        "rviz_config_file": str(SHARE / "rviz" / "sim.rviz"),
-    }
-    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])
+    """Return sim.launch.py or nav2.launch.py with this world; their other arguments work too."""
+    chosen = LaunchConfiguration("use_nav2")
+    alone, navigated = (
+        PythonLaunchDescriptionSource(str(SHARE / "launch" / f"{name}.launch.py"))
+        for name in ("sim", "nav2")
+    )
+    return LaunchDescription(
+        [
+            *declared({"use_nav2": ("false", "Let Nav2 drive the platform.")}),
+            IncludeLaunchDescription(
+                alone, launch_arguments=WORLD.items(), condition=UnlessCondition(chosen)
+            ),
+            IncludeLaunchDescription(
+                navigated,
+                launch_arguments={**WORLD, **NAVIGATION}.items(),
+                condition=IfCondition(chosen),
+            ),
+        ]
+    )

@@ -124,3 +124,15 @@ def test_a_namespace_moves_robot_and_nav2() -> None:
     (node,) = [a for a in found if isinstance(a, Node) and a.node_executable == "mvsim_node"]
     assert node is not None
     assert context.launch_configurations["namespace"] == "robot7"
+
+
+def test_nav2_drives_the_mecanum_platform_with_its_own_map_and_parameters() -> None:
+    file = ROOT / "launch" / "mecanum.launch.py"
+    context, _ = visited(file, use_nav2="true", use_rviz="false")
+    chosen = context.launch_configurations
+    assert Path(chosen["world_file"]).name == "mecanum.world.xml"
+    assert Path(chosen["map"]) == ROOT / "worlds" / "maps" / "mecanum.yaml"
+    assert nodes(file, use_nav2="true", use_rviz="false")[0] == "mvsim_node"
+    context, found = visited(file, use_rviz="false")
+    assert "map" not in context.launch_configurations
+    assert said(context, found) == ""

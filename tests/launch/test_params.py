@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The parameter files are what ROS reads: no YAML aliases, simulated time for every node."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
+from mvsim_core import load_world, read_world
+from mvsim_core.build.floor_plan import floor_plan
+from mvsim_core.elements.grid_writing import save_nav2
 from tests.conftest import ROOT
 
 FILES = sorted(path for path in (ROOT / "params").glob("*.yaml") if path.stem != "sim")
@@ -45,8 +51,106 @@ def test_ros_can_read_it(path: Path) -> None:
     context.try_shutdown()
 
 
-def test_costmaps_clear_by_rays_that_hit_nothing() -> None:
-    tree = yaml.safe_load((ROOT / "params" / "nav2.yaml").read_text())
-    for name in ("local_costmap", "global_costmap"):
-        layer = tree[name][name]["ros__parameters"]["obstacle_layer"]
+def parameters(name: str, *path: str) -> dict[str, Any]:
+    """Return the parameters of one node of a file."""
+    tree = yaml.safe_load((ROOT / "params" / f"{name}.yaml").read_text())
+    for key in (*path, "ros__parameters"):
+        tree = tree[key]
+    return dict(tree)
+
+
+@pytest.mark.parametrize("name", ["nav2", "nav2_omni"])
+def test_costmaps_clear_by_rays_that_hit_nothing(name: str) -> None:
+    for costmap in ("local_costmap", "global_costmap"):
+        layer = parameters(name, costmap, costmap)["obstacle_layer"]
         assert layer["scan"]["inf_is_valid"] is True
+
+
+def test_omni_differs_in_motion_start_and_size_alone() -> None:
+    """What is right for one robot stays right for the other."""
+    plain, omni = (
+        dict(leaves(yaml.safe_load((ROOT / "params" / f"{name}.yaml").read_text())))
+        for name in ("nav2", "nav2_omni")
+    )
+    differing = {key for key in plain.keys() | omni.keys() if plain.get(key) != omni.get(key)}
+    controller = "controller_server.ros__parameters.FollowPath."
+    assert {key for key in differing if not key.startswith(controller)} == {
+        "amcl.ros__parameters.robot_model_type",
+        "amcl.ros__parameters.initial_pose.x",
+        "controller_server.ros__parameters.min_y_velocity_threshold",
+        *(
+            f"{costmap}.{costmap}.ros__parameters.{key}"
+            for costmap in ("local_costmap", "global_costmap")
+            for key in ("robot_radius", "inflation_layer.inflation_radius")
+        ),
+        *(
+            f"velocity_smoother.ros__parameters.{bound}"
+            for bound in ("max_velocity", "min_velocity", "max_accel", "max_decel")
+        ),
+    }
+
+
+def leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Iterate over all values of a tree with their dotted names."""
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
+
+
+def test_omni_lets_every_part_of_nav2_move_sideways() -> None:
+    """Names and meanings as Nav2 has them in Jazzy, Kilted and later."""
+    assert parameters("nav2_omni", "amcl")["robot_model_type"] == "nav2_amcl::OmniMotionModel"
+    server = parameters("nav2_omni", "controller_server")
+    assert server["min_y_velocity_threshold"] < 0.01  # at 0.5 sideways odometry counts as none
+    path = server["FollowPath"]
+    assert path["plugin"] == "nav2_mppi_controller::MPPIController"
+    assert path[path["motion_model"]] == {"plugin": "mppi::OmniMotionModel"}
+    assert path["motion_model"] == "Omni"
+    assert path["model_dt"] == pytest.approx(1.0 / server["controller_frequency"])
+    assert "PreferForwardCritic" not in path["critics"]
+    assert "PathAngleCritic" not in path["critics"]
+    assert all(path[critic]["enabled"] for critic in path["critics"])
+    smoother = parameters("nav2_omni", "velocity_smoother")
+    limits = [(path["vx_max"], path["vy_max"], path["wz_max"]), smoother["max_velocity"]]
+    assert list(limits[0]) == limits[1] == [-v for v in smoother["min_velocity"]]
+    assert smoother["max_accel"] == [path["ax_max"], path["ay_max"], path["az_max"]]
+    assert smoother["max_decel"] == [-a for a in smoother["max_accel"]]
+
+
+def test_omni_fits_the_platform_of_its_world() -> None:
+    """The radius covers chassis and wheels, and the robot starts where AMCL thinks it does."""
+    robot = load_world(ROOT / "worlds" / "mecanum.world.xml").vehicles["r1"]
+    dynamics = robot.spec.dynamics
+    corners = [math.hypot(x, y) for x, y in dynamics.chassis.shape]
+    corners += [math.hypot(abs(w.x) + w.radius, abs(w.y) + 0.5 * w.width) for w in dynamics.wheels]
+    for costmap in ("local_costmap", "global_costmap"):
+        radius = parameters("nav2_omni", costmap, costmap)["robot_radius"]
+        assert max(corners) <= radius < 1.1 * max(corners)
+    start = parameters("nav2_omni", "amcl")["initial_pose"]
+    pose = robot.pose
+    assert (start["x"], start["y"], start["yaw"]) == pytest.approx((pose.x, pose.y, pose.yaw))
+
+
+def test_the_platform_can_do_what_nav2_may_ask() -> None:
+    """Greatest speeds at once, both ways sideways: no wheel slips or lags for long."""
+    world = load_world(ROOT / "worlds" / "mecanum.world.xml")
+    robot = world.vehicles["r1"]
+    vx, vy, _ = parameters("nav2_omni", "velocity_smoother")["max_velocity"]
+    for sign in (1.0, -1.0):
+        robot.teleport(0.0, 0.0, 0.0)
+        robot.set_twist(0.5 * vx, sign * vy, 0.0)
+        world.run(1.5)
+        assert robot.twist == pytest.approx((0.5 * vx, sign * vy, 0.0), abs=0.03)
+
+
+def test_the_map_is_that_of_the_world(tmp_path: Path) -> None:
+    spec, _ = read_world(ROOT / "worlds" / "mecanum.world.xml")
+    drawn = tmp_path / "mecanum.yaml"
+    picture = save_nav2(floor_plan(spec).grid, drawn)
+    kept = ROOT / "worlds" / "maps" / "mecanum.yaml"
+    new, old = (yaml.safe_load(path.read_text()) for path in (drawn, kept))
+    assert {**new, "image": ""} == {**old, "image": ""}
+    pixels = [np.asarray(Image.open(file)) for file in (picture, kept.parent / old["image"])]
+    assert np.array_equal(*pixels)
