@@ -232,8 +232,8 @@ def draw(runs: dict[str, Run], folder: Path) -> list[Path]:
             plot(ax, run, {"color": colour, "linewidth": 1.2})
             ax.set_title(name, loc="left", fontsize="small", color=colour)
             ax.grid(alpha=0.3)
-            if stem != "angular_acceleration":
-                ax.axhspan(-1.0, 1.0, color="0.5", alpha=0.12, linewidth=0)
+            most = 4.0 if stem == "angular_acceleration" else 1.0
+            ax.axhspan(-most, most, color="0.5", alpha=0.12, linewidth=0)
         axes[-1].set_xlabel("time [s]")
         figure.supylabel(label)
         files.append(_save(pyplot, figure, folder, stem))

@@ -69,6 +69,19 @@ def test_two_wheels_limit_an_ideal_robot() -> None:
     assert robot.twist == pytest.approx(Twist(0.25, 0.0, 1.5), abs=1e-9)
 
 
+@pytest.mark.parametrize("controller", [IDEAL, PID])
+def test_omni_keeps_the_direction_of_a_mecanum_robot(controller: str) -> None:
+    text = f"""<vehicle name="r1"><dynamics class="mecanum"><chassis mass="20"/>{controller}
+      </dynamics><kinematics class="Omni"><max_speed>1</max_speed></kinematics>
+      <init_pose>0 0 0</init_pose></vehicle>"""
+    w = load_world(text=world(text, dt=0.002))
+    robot = w.vehicles["r1"]
+    robot.set_twist(3.0, 4.0, 0.2)
+    w.run(4.0)
+    assert robot.target == pytest.approx((0.6, 0.8, 0.2))
+    assert robot.twist == pytest.approx((0.6, 0.8, 0.2), abs=0.02)
+
+
 @pytest.mark.parametrize("strategy", ["angular", "torques", "intersection"])
 def test_dynamics_are_those_of_the_object(strategy: str) -> None:
     w = robot_with(DYN.format(f"<strategy>{strategy}</strategy>"))

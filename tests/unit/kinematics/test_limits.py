@@ -75,6 +75,21 @@ def test_two_wheels(kinematics: TwoWheelsDiffDyn, wish: Twist) -> None:
 
 
 @MANY
+@given(robots(), twists)
+def test_two_wheels_keep_the_difference_of_their_speeds(
+    kinematics: TwoWheelsDiffDyn, wish: Twist
+) -> None:
+    """The two steps amount to: clip the faster wheel, keep the difference, as far as it goes."""
+    most = kinematics.max_speed
+    left, right = kinematics.wheel_speeds(wish)
+    apart = min(max(right - left, -2 * most), 2 * most)
+    low, high = (left + right - apart) / 2, (left + right + apart) / 2
+    over = max(low, high, most) - most + min(low, high, -most) + most
+    speeds = kinematics.wheel_speeds(kinematics.feasible(wish))
+    assert speeds == pytest.approx((low - over, high - over), abs=ROUNDING)
+
+
+@MANY
 @given(robots(), twists, twists, steps)
 def test_torques(kinematics: TwoWheelsDiffDyn, wish: Twist, now: Twist, dt: float) -> None:
     """No strategy needs more torque than there is, and what is feasible is kept.
