@@ -37,10 +37,12 @@ class Path(NamedTuple):
     yaw: list[float]
 
 
-def drive(w: World, name: str, vx: float, wz: float, seconds: float = 2.0) -> Path:
+def drive(
+    w: World, name: str, vx: float, wz: float, seconds: float = 2.0, vy: float = 0.0
+) -> Path:
     """Drive one robot with a constant twist and return its path."""
     robot = w.vehicles[name]
-    robot.set_twist(vx, 0.0, wz)
+    robot.set_twist(vx, vy, wz)
     path = Path([], [])
     for _ in range(round(seconds * 5)):
         w.run(0.2)
@@ -51,8 +53,24 @@ def drive(w: World, name: str, vx: float, wz: float, seconds: float = 2.0) -> Pa
 
 def single(kind: str, pose: str) -> World:
     """Return a world with one robot of a kind."""
+    if kind == "slider":
+        return load_world(text=world(slider(pose=pose, controller=PID)))
     robot = cart(pose=pose, controller=PID) if kind == "cart" else car(pose=pose, controller=STEER)
     return load_world(text=world(robot))
+
+
+def slider(
+    pose: str = "0 0 0",
+    vel: str = "0 0 0",
+    controller: str = '<controller class="raw"/>',
+    ground: str = friction(),
+) -> str:
+    """Return a robot on mecanum wheels."""
+    return f"""<vehicle name="r1"><dynamics class="mecanum">
+      <chassis mass="15" linear_damping="0" angular_damping="0">
+      <shape><pt>-0.4 -0.3</pt><pt>-0.4 0.3</pt><pt>0.4 0.3</pt><pt>0.4 -0.3</pt></shape></chassis>
+      {controller}</dynamics>{ground}
+      <init_pose>{pose}</init_pose><init_vel>{vel}</init_vel></vehicle>"""
 
 
 @SLOW
@@ -76,6 +94,34 @@ def test_mirrored_commands_give_mirrored_paths(kind: str, vx: float, wz: float) 
     right = drive(single(kind, "0 0 0"), "r1", vx, -wz)
     assert right.at == pytest.approx([p.conjugate() for p in left.at], abs=1e-9)
     assert right.yaw == pytest.approx([-a for a in left.yaw], abs=1e-9)
+
+
+@SLOW
+@given(speeds, speeds, turns, places, places, angles)
+def test_moving_the_world_moves_the_path_of_a_strafing_robot(
+    vx: float, vy: float, wz: float, x: float, y: float, angle: float
+) -> None:
+    here = drive(single("slider", "0 0 0"), "r1", vx, wz, vy=vy)
+    there = drive(single("slider", f"{x} {y} {math.degrees(angle)}"), "r1", vx, wz, vy=vy)
+    turned = [complex(x, y) + cmath.rect(1.0, angle) * p for p in here.at]
+    assert there.at == pytest.approx(turned, abs=1e-7)
+    assert there.yaw == pytest.approx([a + angle for a in here.yaw], abs=1e-7)
+
+
+@SLOW
+@given(speeds, speeds, turns)
+def test_mirrored_commands_give_mirrored_paths_of_a_strafing_robot(
+    vx: float, vy: float, wz: float
+) -> None:
+    """Left and right are alike, and so are ahead and astern."""
+    path = drive(single("slider", "0 0 0"), "r1", vx, wz, vy=vy)
+    for sign_x, sign_y in ((1, -1), (-1, 1), (-1, -1)):
+        twin = drive(
+            single("slider", "0 0 0"), "r1", sign_x * vx, sign_x * sign_y * wz, vy=sign_y * vy
+        )
+        mirrored = [complex(sign_x * p.real, sign_y * p.imag) for p in path.at]
+        assert twin.at == pytest.approx(mirrored, abs=1e-9)
+        assert twin.yaw == pytest.approx([sign_x * sign_y * a for a in path.yaw], abs=1e-9)
 
 
 @SLOW
@@ -113,6 +159,54 @@ def test_no_wheel_force_exceeds_friction(
         w.step()
         for wheel in robot.wheels:
             assert math.hypot(wheel.fx, wheel.fy) <= limit * (1 + 1e-12) + 1e-12
+
+
+@SLOW
+@given(
+    st.floats(0.0, 1.2),
+    st.floats(0.0, 0.3),
+    st.lists(st.floats(-1e3, 1e3), min_size=4, max_size=4),
+    st.floats(-3, 3),
+    st.floats(-3, 3),
+    st.floats(-200, 200),
+)
+def test_no_force_of_rollers_exceeds_friction(
+    mu: float, rr: float, torques: list[float], vx: float, vy: float, wz_deg: float
+) -> None:
+    """|F| <= mu N for grip and resistance together: on ice there is neither."""
+    w = load_world(text=world(slider(vel=f"{vx} {vy} {wz_deg}", ground=friction(mu=mu, rr=rr))))
+    robot = w.vehicles["r1"]
+    robot.set_wheel_torques(torques)
+    limit = mu * (15 / 4 + 2) * 9.81
+    for _ in range(50):
+        w.step()
+        for wheel in robot.wheels:
+            assert math.hypot(wheel.fx, wheel.fy) <= limit * (1 + 1e-12) + 1e-12
+
+
+@SLOW
+@given(st.floats(-3, 3), st.floats(-3, 3), st.floats(-200, 200), st.floats(0, 0.05))
+def test_energy_never_grows_on_rollers(vx: float, vy: float, wz_deg: float, c_rr: float) -> None:
+    """Kinetic energy of body and wheels falls or stays."""
+    ground = friction(mu=0.6, c=0.02, rr=c_rr)
+    w = load_world(text=world(slider(vel=f"{vx} {vy} {wz_deg}", ground=ground), dt=0.002))
+    robot = w.vehicles["r1"]
+    inertias = [spec.spin_inertia for spec in robot.spec.dynamics.wheels]
+
+    def energy() -> float:
+        b = w.bodies[0]
+        body = (
+            0.5 * b["mass"] * (b["cvx"] ** 2 + b["cvy"] ** 2) + 0.5 * b["inertia"] * b["wz"] ** 2
+        )
+        spins = zip(inertias, robot.wheels, strict=True)
+        return float(body + sum(0.5 * i * wheel.omega**2 for i, wheel in spins))
+
+    last = energy()
+    for _ in range(300):
+        w.step()
+        now = energy()
+        assert now <= last * (1 + 1e-9) + 1e-12
+        last = now
 
 
 @SLOW

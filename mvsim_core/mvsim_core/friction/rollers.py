@@ -30,20 +30,21 @@ def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -
     Args:
         w: Row of WHEEL.
         torque: Motor torque less bearing losses [N m].
-        limit: Largest force along the grip direction [N].
+        limit: Largest force of the ground [N].
         c_rr: Rolling resistance of the rollers [1].
         dt: Time step [s].
     """
     c, s = w.grip_c, w.grip_s
+    # across the grip the rollers turn: their speed is that of the contact point
+    rolls = -(w.vx - w.omega * w.radius) * s + w.vy * c
+    drag = -c_rr * w.normal * rolls / math.sqrt(rolls * rolls + ONSET * ONSET)
+    drag = clamp(drag, min(limit, abs(rolls) * w.carried / dt))
     grip = 0.0
     if abs(c) > NO_HOLD:
         # the spin at which the contact point does not slip along the grip direction
         alpha = ((w.vx * c + w.vy * s) / (w.radius * c) - w.omega) / dt
-        grip = clamp((torque - w.inertia * alpha) / (w.radius * c), limit)
-    # across it the rollers turn: their speed is that of the contact point
-    rolls = -(w.vx - w.omega * w.radius) * s + w.vy * c
-    drag = -c_rr * w.normal * rolls / math.sqrt(rolls * rolls + ONSET * ONSET)
-    drag = clamp(drag, abs(rolls) * w.carried / dt)
+        left = math.sqrt(limit * limit - drag * drag)  # both are one force of the ground
+        grip = clamp((torque - w.inertia * alpha) / (w.radius * c), left)
     w.omega += (torque - w.radius * (grip * c - drag * s)) / w.inertia * dt
     set_force(w, grip * c - drag * s, grip * s + drag * c)
 
