@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from functools import lru_cache
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyb2d3 as b2
 
+from mvsim_core.errors import BuildError
 from mvsim_core.geometry import convex_pieces
 from mvsim_core.solver.base import Inertia, JointSettings, Material, Touch
 from mvsim_core.solver.layers import Layers
@@ -109,9 +111,18 @@ class Box2dSolver:
     def __init__(
         self, layers: Layers, origin: tuple[float, float] = (0.0, 0.0), substeps: int = 4
     ) -> None:
-        """Make an empty world."""
+        """Make an empty world.
+
+        Raises:
+            BuildError: Box2D has as many worlds as it can hold.
+        """
         self.origin = origin
         self._world = b2.World(gravity=(0.0, 0.0))
+        if not self._world.is_valid():
+            gc.collect()  # worlds that only know each other go late
+            self._world = b2.World(gravity=(0.0, 0.0))
+        if not self._world.is_valid():  # anything done to it would end the process
+            raise BuildError("Box2D holds at most 128 worlds in one process: let go of some")
         self._layers = layers
         self._substeps = substeps
         self._bodies: dict[int, Any] = {}
