@@ -8,14 +8,20 @@ this is said, and the simulator runs alone.
 
 from pathlib import Path
 
-from launch.actions import GroupAction, IncludeLaunchDescription
+from launch.actions import (
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    SetLaunchConfiguration,
+)
 from launch.conditions import IfCondition
+from launch.launch_context import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, PythonExpression
 from launch_ros.actions import PushRosNamespace
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, launch_if_installed
+from mvsim_ros2.consumers import costmaps_in_namespace, declared, launch_if_installed
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -24,7 +30,10 @@ ARGUMENTS = {
     "map": (str(SHARE / "worlds" / "maps" / "building.yaml"), "Map of that world."),
     "slam": ("False", "Make a map with slam_toolbox instead of localising in one."),
     "namespace": ("", "Namespace of the robot and of Nav2."),
-    "use_namespace": ("false", "Whether to use it."),
+    "use_namespace": (
+        PythonExpression(["'", LaunchConfiguration("namespace"), "' != ''"]),
+        "Whether to use it; by default where one is given.",
+    ),
     "use_sim_time": ("true", "All nodes take their time from /clock."),
     "params_file": (str(SHARE / "params" / "nav2.yaml"), "Parameters of Nav2."),
     "sim_params_file": (str(SHARE / "params" / "sim.yaml"), "Parameters of the simulator."),
@@ -50,27 +59,33 @@ SIMULATED = (
 )
 
 
+def _namespaced(context: LaunchContext) -> list[SetLaunchConfiguration]:
+    """Move the absolute topics of the parameter file into the namespace."""
+    namespace = context.launch_configurations["namespace"]
+    path = costmaps_in_namespace(context.launch_configurations["params_file"], namespace)
+    return [SetLaunchConfiguration("params_file", path)]
+
+
 def generate_launch_description() -> LaunchDescription:
     """Return simulator and Nav2; the localiser publishes map -> odom."""
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
+    used = IfCondition(LaunchConfiguration("use_namespace"))
     given = {name: LaunchConfiguration(name) for name in SIMULATED}
     given["params_file"] = LaunchConfiguration("sim_params_file")
     simulator = GroupAction(
         [
-            PushRosNamespace(
-                LaunchConfiguration("namespace"),
-                condition=IfCondition(LaunchConfiguration("use_namespace")),
-            ),
+            PushRosNamespace(LaunchConfiguration("namespace"), condition=used),
             IncludeLaunchDescription(
                 sim, launch_arguments={**given, "do_fake_localization": "false"}.items()
             ),
         ],
         condition=IfCondition(LaunchConfiguration("use_simulator")),
     )
+    parameters = OpaqueFunction(function=_namespaced, condition=used)
     navigation = launch_if_installed(
         "nav2_bringup",
         "bringup_launch.py",
         {name: LaunchConfiguration(name) for name in PASSED},
         condition=IfCondition(LaunchConfiguration("use_nav2")),
     )
-    return LaunchDescription([*declared(ARGUMENTS), simulator, navigation])
+    return LaunchDescription([*declared(ARGUMENTS), simulator, parameters, navigation])

@@ -7,10 +7,12 @@ What is missing is reported, and the rest starts all the same.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_context import LaunchContext
@@ -35,6 +37,31 @@ def missing(package: str) -> str:
             f"{package} is not installed: it is not started (apt: ros-$ROS_DISTRO-{_apt(package)})"
         )
     return ""
+
+
+def costmaps_in_namespace(params_file: str, namespace: str) -> str:
+    """Return the path of a copy of a Nav2 parameter file for a robot in a namespace.
+
+    Absolute topics of the costmaps are moved there; all else Nav2 moves itself.
+
+    Args:
+        params_file: Nav2's parameters.
+        namespace: Of the robot.
+    """
+    tree = yaml.safe_load(Path(params_file).read_text())
+    for name in ("local_costmap", "global_costmap"):
+        _move_topics(tree.get(name, {}), f"/{namespace.strip('/')}")
+    with tempfile.NamedTemporaryFile("w", prefix="nav2_", suffix=".yaml", delete=False) as file:
+        yaml.safe_dump(tree, file)
+    return file.name
+
+
+def _move_topics(tree: dict[str, Any], namespace: str) -> None:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            _move_topics(value, namespace)
+        elif key == "topic" and str(value).startswith("/"):
+            tree[key] = namespace + value
 
 
 def node_if_installed(*, package: str, **arguments: Any) -> OpaqueFunction:

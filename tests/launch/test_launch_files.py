@@ -15,7 +15,7 @@ pytest.importorskip("launch_ros.actions")
 
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch_ros.actions import Node
+from launch_ros.actions import Node, PushRosNamespace
 
 from launch import LaunchContext, LaunchDescription
 from tests.conftest import ROOT
@@ -118,12 +118,19 @@ def test_somebody_else_owns_the_transforms(name: str) -> None:
 
 def test_a_namespace_moves_robot_and_nav2() -> None:
     file = ROOT / "launch" / "nav2.launch.py"
-    context, found = visited(
-        file, world_file="x.world.xml", namespace="robot7", use_namespace="true", use_rviz="false"
-    )
-    (node,) = [a for a in found if isinstance(a, Node) and a.node_executable == "mvsim_node"]
-    assert node is not None
-    assert context.launch_configurations["namespace"] == "robot7"
+    arguments = {"world_file": "x.world.xml", "use_rviz": "false"}
+    context, found = visited(file, **arguments, namespace="robot7")
+    (push,) = [a for a in found if isinstance(a, PushRosNamespace)]
+    assert push.condition is not None
+    assert push.condition.evaluate(context)
+    params = Path(context.launch_configurations["params_file"])
+    assert "topic: /robot7/scan" in params.read_text()
+    params.unlink()
+    context, found = visited(file, **arguments)
+    (push,) = [a for a in found if isinstance(a, PushRosNamespace)]
+    assert push.condition is not None
+    assert not push.condition.evaluate(context)
+    assert context.launch_configurations["params_file"].endswith("params/nav2.yaml")
 
 
 def test_nav2_drives_the_mecanum_platform_with_its_own_map_and_parameters() -> None:

@@ -51,6 +51,31 @@ def test_ros_can_read_it(path: Path) -> None:
     context.try_shutdown()
 
 
+def scan_of(tree: dict[str, Any], costmap: str) -> dict[str, Any]:
+    """Return the source of a costmap."""
+    found: dict[str, Any] = tree[costmap][costmap]["ros__parameters"]["obstacle_layer"]["scan"]
+    return found
+
+
+def test_costmaps_find_the_scan_in_every_distribution(tmp_path: Path) -> None:
+    """Jazzy's obstacle layer resolves names below the costmap's own namespace.
+
+    navigation2 (jazzy), nav2_costmap_2d/plugins/obstacle_layer.cpp, onInitialize subscribes by the
+    costmap's node, whose namespace is <robot>/local_costmap; Kilted's joinWithParentNamespace
+    leaves absolute names alone.
+    """
+    consumers = pytest.importorskip("mvsim_ros2.consumers", exc_type=ImportError)
+    path = ROOT / "params" / "nav2.yaml"
+    moved = Path(consumers.costmaps_in_namespace(str(path), "fleet/r1"))
+    plain, in_namespace = (yaml.safe_load(p.read_text()) for p in (path, moved))
+    moved.unlink()
+    for name in ("local_costmap", "global_costmap"):
+        assert scan_of(plain, name)["topic"] == "/scan"
+        assert scan_of(in_namespace, name).pop("topic") == "/fleet/r1/scan"
+        del scan_of(plain, name)["topic"]
+    assert in_namespace == plain
+
+
 def parameters(name: str, *path: str) -> dict[str, Any]:
     """Return the parameters of one node of a file."""
     tree = yaml.safe_load((ROOT / "params" / f"{name}.yaml").read_text())
