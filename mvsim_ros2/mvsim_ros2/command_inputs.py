@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from ackermann_msgs.msg import AckermannDriveStamped
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 
 from mvsim_ros2.conversions.commands import AckermannCommand, TwistCommand, ackermann_command
@@ -83,6 +84,7 @@ class CommandInputs:
                 listener.names.topic(ACKERMANN_CMD.name),
                 partial(self._receive, name),
                 ACKERMANN_CMD.qos,
+                callback_group=MutuallyExclusiveCallbackGroup(),  # that of the node would grow
             )
 
     def _remove(self, name: str) -> None:

@@ -30,7 +30,16 @@ from mvsim_ros2.conversions.commands import (
 from mvsim_ros2.conversions.diagnostics import Pace
 from mvsim_ros2.core_messages import forward
 from mvsim_ros2.mailbox import Mailbox
-from mvsim_ros2.parameters import PARAMETERS, Settings, SettingsError, changed, declare, unknown
+from mvsim_ros2.parameters import (
+    PARAMETERS,
+    QOS_PREFIX,
+    Settings,
+    SettingsError,
+    changed,
+    declare,
+    unknown,
+)
+from mvsim_ros2.qos_overrides import check_overrides
 from mvsim_ros2.runner import Runner
 from mvsim_ros2.spinning import Spinner
 from mvsim_ros2.world_outputs import WorldOutputs
@@ -56,6 +65,7 @@ class MvsimNode(Node):
         self._expired: set[str] = set()
         self._closers: list[Callable[[], None]] = []
         self._wall = Clock(clock_type=ClockType.STEADY_TIME)
+        check_overrides(self._parameter_overrides)
         for sentence in unknown(self._parameter_overrides):
             self.get_logger().warning(sentence)
         if not self.settings.world_file:
@@ -195,6 +205,9 @@ class MvsimNode(Node):
     # -------------------------------------------------------------- parameters
     def _check_parameters(self, parameters: list[Parameter[Any]]) -> SetParametersResult:
         try:
+            for p in parameters:
+                if p.name.startswith(QOS_PREFIX) and self.has_parameter(p.name):
+                    raise SettingsError(f"parameter {p.name!r} can only be set at the start")
             changed(self.settings, self._values(parameters))
         except SettingsError as error:
             return SetParametersResult(successful=False, reason=str(error))

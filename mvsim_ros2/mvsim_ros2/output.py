@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.publisher import Publisher
 
+from mvsim_ros2.qos_overrides import QosOverrides
 from mvsim_ros2.topics import Topic
 
 
@@ -28,15 +30,21 @@ class Output:
         self._node = node
         self._latched = topic.latched
         self._known = 0
+        self._overrides: list[QosOverrides] = []
         self._publishers = [
-            node.create_publisher(
-                topic.type,
-                each,
-                topic.qos,
-                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-            )
-            for each in dict.fromkeys((name, *aliases))
+            self._publisher(topic, each) for each in dict.fromkeys((name, *aliases))
         ]
+
+    def _publisher(self, topic: Topic, name: str) -> Publisher[Any]:
+        overrides = QosOverrides(self._node, self._node.resolve_topic_name(name))
+        self._overrides.append(overrides)
+        return self._node.create_publisher(
+            topic.type,
+            name,
+            overrides.applied(topic.qos),
+            # Groups remember all that ever was in them: that of the node would grow for ever.
+            callback_group=MutuallyExclusiveCallbackGroup(),
+        )
 
     @property
     def wanted(self) -> bool:
@@ -68,3 +76,5 @@ class Output:
         """Destroy the publishers."""
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
+        for overrides in self._overrides:
+            overrides.close()

@@ -17,6 +17,9 @@ from typing import Any, Literal, Protocol, cast
 
 from mvsim_core import MvsimError
 
+#: How the names of parameters begin that change the quality of service of a publisher.
+QOS_PREFIX = "qos_overrides."
+
 StampedChoice = Literal["auto", "true", "false"]
 MapChoice = Literal["auto", "true", "false"]
 OdometryStart = Literal["zero", "spawn"]
@@ -288,7 +291,7 @@ def unknown(names: Iterable[str]) -> list[str]:
     """Return one sentence for each name that is no parameter of the node."""
     sentences = []
     for name in names:
-        if name in PARAMETERS or name == "use_sim_time" or name.startswith("qos_overrides."):
+        if name in PARAMETERS or name == "use_sim_time" or name.startswith(QOS_PREFIX):
             continue
         if name in ELSEWHERE:
             sentences.append(f"parameter {name!r} has no effect: {ELSEWHERE[name]}")

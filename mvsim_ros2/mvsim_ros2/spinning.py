@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from typing import Any
 
 from rclpy.context import Context
@@ -30,6 +31,7 @@ class Spinner:
 
     def __init__(self, node: Node) -> None:
         """Start the thread."""
+        self._node = node
         self._executor = executor_of(node.context)
         self._executor.add_node(node)
         self._ending = threading.Event()
@@ -38,7 +40,10 @@ class Spinner:
 
     def _spin(self) -> None:
         while not self._ending.is_set():
-            self._executor.spin_once(timeout_sec=PATIENCE)
+            try:
+                self._executor.spin_once(timeout_sec=PATIENCE)
+            except Exception:  # of one callback, perhaps of rclpy's own; the others go on
+                self._node.get_logger().error(traceback.format_exc())
 
     def close(self) -> None:
         """End the thread; afterwards the node's entities may be destroyed."""

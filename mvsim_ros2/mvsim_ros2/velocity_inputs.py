@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.context import Context
 from rclpy.node import Node
 
@@ -125,7 +126,11 @@ class VelocityInput:
             }
             if wanted and name not in self._subscriptions:
                 subscription = node.create_subscription(
-                    topic.type, self.topic, self._receive, topic.qos
+                    topic.type,
+                    self.topic,
+                    self._receive,
+                    topic.qos,
+                    callback_group=MutuallyExclusiveCallbackGroup(),  # that of the node would grow
                 )
                 self._subscriptions[name] = (node, subscription)
             elif not wanted and name in self._subscriptions:

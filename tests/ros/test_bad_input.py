@@ -48,6 +48,13 @@ CASES = {
         ("parameter 'realtime_factor' must be max or a number in [0, 1e6], got 'quick'",),
         parameters={"world_file": "x.world.xml", "realtime_factor": "quick"},
     ),
+    "unknown quality of service": Case(
+        ("publisher.reliability' must be reliable or best_effort, got 'besteffort'",),
+        parameters={
+            "world_file": "x.world.xml",
+            "qos_overrides./scan.publisher.reliability": "besteffort",
+        },
+    ),
 }
 
 
