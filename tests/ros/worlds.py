@@ -131,6 +131,25 @@ def all_sensors(folder: Path) -> Path:
     )
 
 
+def crowded(folder: Path) -> Path:
+    """Write a mapped room with a robot that has a lidar, a car, and a crate."""
+    write_map(folder)
+    lidar = LIDAR.format(name="laser", fov=270, rays=91, period=0.1)
+    crate = (
+        '<block name="crate"><shape><pt>0 0</pt><pt>0 0.5</pt><pt>0.5 0.5</pt><pt>0.5 0</pt>'
+        "</shape><mass>5</mass><zmin>0</zmin><zmax>0.5</zmax><init_pose>1 1 0</init_pose></block>"
+    )
+    return _write(
+        folder,
+        '<element class="occupancy_grid"><file>map.yaml</file></element>'
+        + COURIER.format(sensors=lidar)
+        + CAR
+        + crate
+        + '<vehicle name="r1" class="courier"><init_pose>-2 1 90</init_pose></vehicle>'
+        + '<vehicle name="car" class="car"><init_pose>2 -1 0</init_pose></vehicle>',
+    )
+
+
 def _write(folder: Path, content: str) -> Path:
     path = folder / "test.world.xml"
     path.write_text(
