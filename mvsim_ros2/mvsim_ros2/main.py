@@ -37,6 +37,8 @@ def run(arguments: list[str]) -> int:
     started = False
     try:
         with ExitStack() as cleanup:
+            with signals.ending():
+                import mvsim_ros2.node  # noqa: F401 (with all that is slow)
             with signals.interrupting():
                 node = _start(arguments, cleanup)
             started = True

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ class StopSignals:
         """Install the handlers."""
         self._stopped = False
         self._interrupts = False
+        self._ends = False
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._handle)
 
@@ -39,9 +41,25 @@ class StopSignals:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self._stopped = True
+        if self._ends:
+            os._exit(0)
         if self._interrupts:
             self._interrupts = False  # once is enough, and clean-up must not be interrupted
             raise Stopped
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Let a signal end the process within a block that holds nothing to be given back.
+
+        Modules are imported in such blocks: C code among them prints exceptions that it meets.
+        """
+        self._ends = True
+        try:
+            if self._stopped:
+                os._exit(0)
+            yield
+        finally:
+            self._ends = False
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:

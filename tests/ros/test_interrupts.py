@@ -55,6 +55,24 @@ def test_only_the_first_signal_interrupts_and_only_the_start() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+ENDING = """
+import os, signal, sys
+from mvsim_ros2.shutdown import StopSignals
+signals = StopSignals()
+with signals.ending():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except BaseException:
+        sys.exit("an exception")
+sys.exit("went on")
+"""
+
+
+def test_a_signal_while_modules_are_imported_ends_the_process_without_an_exception() -> None:
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 LOST = """
 import ctypes, os, signal, sys, time
 from mvsim_ros2.shutdown import Stopped, StopSignals
