@@ -27,8 +27,8 @@ demo: setup
 
 # The tests of the node measure times on the wall clock, so they get the machine to themselves.
 test: lint
-	$(PY) -m pytest -n 2 --dist loadfile --ignore tests/ros --ignore tests/launch
-	$(PY) -m pytest tests/ros tests/launch
+	$(PY) -m pytest -n 2 --dist loadfile --ignore tests/ros --ignore tests/launch --ignore tests/soak
+	$(PY) -m pytest tests/ros tests/launch tests/soak
 
 lint: setup-dev
 	$(PY) -m ruff check .
