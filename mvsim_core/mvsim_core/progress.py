@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
@@ -23,12 +22,7 @@ STRIDE = 64
 class _Listener:
     def __init__(self, tell: Tell) -> None:
         self.tell = tell
-        self.due = math.inf
-
-    def begin(self) -> None:
-        """Be patient from the first long work on, whatever was done before."""
-        if self.due == math.inf:
-            self.due = time.monotonic() + PATIENCE
+        self.due = time.monotonic() + PATIENCE
 
     def look(self, text: Callable[[], str]) -> None:
         now = time.monotonic()
@@ -50,13 +44,19 @@ def told(tell: Tell) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
+def begin() -> None:
+    """Start work that is long by itself, whatever was done before: a listener is patient again."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener.due = time.monotonic() + PATIENCE
+
+
 def watched(items: Iterable[T], work: str) -> Iterator[T]:
     """Iterate over `items`; a listener hears `work: 1200 of 5000`."""
     listener = _LISTENER.get()
     if listener is None:
         yield from items
         return
-    listener.begin()
     total = f" of {len(items)}" if isinstance(items, Sized) else ""
     for count, item in enumerate(items):
         if count > 0 and count % STRIDE == 0:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from mvsim_core import progress
 from mvsim_core.build.world import Builder
 from mvsim_core.errors import Problem
 from mvsim_core.specs.world import WorldSpec
@@ -35,6 +36,7 @@ def load_world(
         WorldFileError: The file has errors; the message holds all of them.
         BuildError: What it describes cannot be built.
     """
+    progress.begin()
     with _no_collection():
         spec, problems = read_world(path, text=text, variables=variables, seed=seed)
         return world_of(spec, seed=seed, warnings=problems)
