@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -166,11 +167,12 @@ class JointSpec(Spec):
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the limits and the bodies."""
         if self.min_length > self.max_length:
-            yield "min_length must not exceed max_length"
+            yield f"min_length ({self.min_length:g} m) exceeds max_length ({self.max_length:g} m)"
         if self.lower_angle > self.upper_angle:
-            yield "lower_angle_deg must not exceed upper_angle_deg"
+            low, high = math.degrees(self.lower_angle), math.degrees(self.upper_angle)
+            yield f"lower_angle_deg ({low:g} deg) exceeds upper_angle_deg ({high:g} deg)"
         if self.body_a and self.body_a == self.body_b:
-            yield f"body_a and body_b are both {self.body_a!r}"
+            yield f"body_a and body_b are both {self.body_a!r}; a joint needs two bodies"
 
     def finished(self) -> JointSpec:
         """Return self with the type's own name instead of a synonym."""

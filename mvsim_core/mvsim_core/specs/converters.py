@@ -83,7 +83,9 @@ def number(text: str) -> float:
         value = float(text)
     except ValueError:
         raise ValueError("must be a number") from None
-    if not math.isfinite(value) or "_" in text:
+    if "_" in text:
+        raise ValueError("must be a number without '_'")
+    if not math.isfinite(value):
         raise ValueError("must be a finite number")
     return value
 
@@ -107,6 +109,14 @@ def numbers(text: str) -> tuple[float, ...]:
     """Return the floats of a list separated by blanks, commas or semicolons."""
     words = [word for word in _SEPARATORS.split(text.strip()) if word]
     return tuple(number(word) for word in words)
+
+
+def angles(text: str) -> tuple[float, ...]:
+    """Return the radians of a list of degrees."""
+    try:
+        return tuple(angle(word) for word in _WORD.findall(text))
+    except ValueError:
+        raise ValueError("must be numbers") from None
 
 
 def show(value: float) -> str:
@@ -308,7 +318,7 @@ RATE: Converter[float] = Converter("number", _read_rate, lambda v: show(1.0 / v)
 NUMBERS: Converter[tuple[float, ...]] = Converter("numbers", numbers, _show_all)
 ANGLES: Converter[tuple[float, ...]] = Converter(
     "numbers",
-    lambda text: tuple(map(angle, _WORD.findall(text))),
+    angles,
     lambda values: " ".join(map(show_angle, values)),
     "deg",
 )

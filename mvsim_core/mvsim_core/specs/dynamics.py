@@ -217,7 +217,7 @@ class AckermannSpec(DynamicsSpec):
         if len(self.wheels) != 4:
             yield f"{self.kind} needs 4 wheels, got {len(self.wheels)}"
         elif self.wheels[0].x == self.f_wheels_x:
-            yield "front and rear wheels have the same x"
+            yield f"front and rear wheels have the same x ({self.f_wheels_x:g} m, see f_wheels_x)"
 
     def finished(self) -> Any:
         """Return self with the front wheels where f_wheels_x and f_wheels_d put them."""
@@ -272,7 +272,7 @@ class FreeWheelsSpec(DynamicsSpec):
         """Yield what is wrong with the wheels as a whole."""
         yield from DynamicsSpec.faults(self)
         if not self.wheels:
-            yield f"{self.kind} needs at least one <wheel>"
+            yield f"dynamics of class {self.kind!r} need at least one <wheel>"
 
 
 def _mecanum(name: str, x: float, y: float) -> WheelSpec:

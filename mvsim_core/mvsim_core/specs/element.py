@@ -130,10 +130,18 @@ class ElevationMapSpec(Spec):
         """Yield what is wrong with the source of the heights."""
         if self.elevation_image:
             if self.elevation_image_min_z >= self.elevation_image_max_z:
-                yield "elevation_image_min_z must be below elevation_image_max_z"
+                low, high = self.elevation_image_min_z, self.elevation_image_max_z
+                yield (
+                    f"elevation_image_min_z ({low:g} m) must be below elevation_image_max_z"
+                    f" ({high:g} m)"
+                )
         elif self.elevation_data_matrix:
-            if len(self.elevation_data_matrix) < 2 or len(self.elevation_data_matrix[0]) < 2:
-                yield "elevation_data_matrix must have at least 2 rows and 2 columns"
+            rows, columns = len(self.elevation_data_matrix), len(self.elevation_data_matrix[0])
+            if min(rows, columns) < 2:
+                yield (
+                    "elevation_data_matrix must have at least 2 rows and 2 columns, got"
+                    f" {rows} x {columns}"
+                )
         elif not self.dem_xyzrgb_file:
             yield (
                 "an elevation_map needs <elevation_image>, <elevation_data_matrix> or"
@@ -219,7 +227,10 @@ class VerticalPlaneSpec(SimulableSpec):
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the ends."""
         if (self.x0, self.y0) == (self.x1, self.y1):
-            yield "the two ends of a vertical_plane must differ"
+            yield (
+                "the two ends of a vertical_plane must differ, both are at"
+                f" ({self.x0:g}, {self.y0:g}) m"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +255,13 @@ class SkyboxSpec(Spec):
 
     kind: str = "skybox"
     textures: str = param(
-        "", conv=URI, required=True, check=Check("must contain %s", lambda v: v.count("%s") == 1)
+        "",
+        conv=URI,
+        required=True,
+        check=Check(
+            "must contain %s once, which stands for Front, Back, Down ...",
+            lambda v: v.count("%s") == 1,
+        ),
     )
 
 
@@ -287,7 +304,7 @@ class PropertyRegionSpec(Spec):
         """Yield what is wrong with the value and the extent."""
         yield from _empty(self)
         if self.z_min >= self.z_max:
-            yield "z_min must be below z_max"
+            yield f"z_min ({self.z_min:g} m) must be below z_max ({self.z_max:g} m)"
         if self.value is None:
             yield "a property_region needs <value_double>, <value_bool> or <value_string>"
         elif self.property_name == "gps_no_coverage" and not isinstance(self.value, bool):

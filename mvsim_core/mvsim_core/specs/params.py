@@ -97,7 +97,9 @@ def at_least(low: float) -> Check:
 
 def one_of(*words: str) -> Check:
     """Return the check that a text is one of `words`."""
-    return Check(f"must be one of {', '.join(words)}", lambda v: v in words, words)
+    shown = [word for word in words if word]  # "" stands for an absent value
+    rule = f"must be one of {', '.join(shown)}" if len(shown) > 1 else f"must be {shown[0]}"
+    return Check(rule, lambda v: v in words, words)
 
 
 POSITIVE = Check("must be > 0", lambda v: v > 0)
@@ -142,7 +144,13 @@ class Param:
     @property
     def file_unit(self) -> str:
         """Return the unit inside the file, which is degrees for angles."""
-        return self.converter.unit or self.unit
+        return self.unit_of(self.converter)
+
+    def unit_of(self, converter: Converter[Any]) -> str:
+        """Return the unit of a text that `converter` reads, such as deg/s for a field in rad/s."""
+        if converter.unit == "deg" and "rad" in self.unit:
+            return self.unit.replace("rad", "deg")
+        return converter.unit or self.unit
 
     def named(self, field: str) -> tuple[Alias, ...]:
         """Return all XML names of the field, the canonical one first."""

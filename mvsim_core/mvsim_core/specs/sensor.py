@@ -202,8 +202,7 @@ class CameraSpec(SensorSpec):
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the clip distances and the size."""
         yield from size_faults("ncols x nrows", self.ncols, self.nrows)
-        if self.clip_min >= self.clip_max:
-            yield "clip_min must be below clip_max"
+        yield from _clip_faults("clip", self.clip_min, self.clip_max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,10 +247,8 @@ class RgbdCameraSpec(SensorSpec):
         """Yield what is wrong with the clip distances and the sizes."""
         yield from size_faults("depth_ncols x depth_nrows", self.depth_ncols, self.depth_nrows)
         yield from size_faults("rgb_ncols x rgb_nrows", self.rgb_ncols, self.rgb_nrows)
-        if self.depth_clip_min >= self.depth_clip_max:
-            yield "depth_clip_min must be below depth_clip_max"
-        if self.rgb_clip_min >= self.rgb_clip_max:
-            yield "rgb_clip_min must be below rgb_clip_max"
+        yield from _clip_faults("depth_clip", self.depth_clip_min, self.depth_clip_max)
+        yield from _clip_faults("rgb_clip", self.rgb_clip_min, self.rgb_clip_max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +319,11 @@ def range_faults(spec: LaserSpec | Lidar3dSpec) -> Iterator[str]:
     """Yield that min_range < max_range does not hold."""
     if spec.min_range >= spec.max_range:
         yield f"min_range ({spec.min_range:g} m) must be below max_range ({spec.max_range:g} m)"
+
+
+def _clip_faults(name: str, low: float, high: float) -> Iterator[str]:
+    if low >= high:
+        yield f"{name}_min ({low:g} m) must be below {name}_max ({high:g} m)"
 
 
 SENSORS: Variants = Variants(

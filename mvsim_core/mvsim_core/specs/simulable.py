@@ -43,11 +43,11 @@ class AnimationSpec(Spec):
         """Yield what is wrong with the times."""
         times = [frame.time for frame in self.frames]
         if not times:
-            yield "an animation needs at least one time_pose"
+            yield "needs at least one <time_pose> or <time_pose3d>"
         elif any(after <= before for before, after in pairwise(times)):
             yield "the times of an animation must increase"
         elif times[-1] <= 0:
-            yield "the last time of an animation must be > 0 [s]"
+            yield f"the last time of an animation must be > 0 [s], got {times[-1]:g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

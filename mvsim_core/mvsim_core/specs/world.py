@@ -110,7 +110,11 @@ class GeoreferenceSpec(Spec):
         if self.world_is_utm and not self.given:
             yield "world_is_utm needs <latitude> and <longitude>"
         if self.world_is_utm and self.world_to_enu_rotation != 0.0:
-            yield "world_is_utm and world_to_enu_rotation_deg exclude each other"
+            turn = math.degrees(self.world_to_enu_rotation)
+            yield (
+                f"world_to_enu_rotation_deg must be 0 [deg] with world_is_utm, got {turn:g}:"
+                " UTM coordinates already point east and north"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +127,7 @@ class MarkerSpec(Spec):
         conv=POINTS3,
         required=True,
         unit="m",
-        check=Check("must have at least 2 points", lambda v: len(v) >= 2),
+        check=Check("must list at least 2 points 'x y z'", lambda v: len(v) >= 2),
     )
     color: Color = param(Color(1.0, 1.0, 1.0))
     translation: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m")

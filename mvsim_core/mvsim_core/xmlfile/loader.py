@@ -76,6 +76,7 @@ class Loader:
     def __init__(self, library: Library) -> None:
         """Read with the variables and classes of `library`, and add to them."""
         self.library = library
+        library.substitution.variables.broken.clear()
         self.problems = Problems()
         self.reader = Reader(self.problems, library.substitution, library.packages)
         self.values = Values(self.problems, library.substitution, library.packages)
@@ -87,6 +88,7 @@ class Loader:
             "actor": _Kind(ActorSpec(), "actor{:03}"),
         }
         self._found: dict[str, list[Spec]] = {}
+        self._lost = False  # whether a body is left out, or its name, because of an error
 
     def world(self, nodes: list[Node]) -> WorldSpec:
         """Return the world that the top nodes of its file describe."""
@@ -161,6 +163,7 @@ class Loader:
         if not name:
             if name is not None:
                 self.values.report(element, element.line, "needs the attribute 'name'")
+            self.reader.incomplete = True
             return
         known = self.library.classes[element.tag]
         before = known.get(name)
@@ -174,6 +177,7 @@ class Loader:
         """Return a vehicle, block or actor, or None if its class is unknown."""
         layers = self._layers(kind, element)
         if layers is None:
+            self._lost = True
             return None
         name = self._name(kind, element, name)
         prototype: Any = self._kinds[kind].prototype
@@ -194,6 +198,8 @@ class Loader:
         if name is None:
             return None
         if name not in known:
+            if self.reader.incomplete:
+                return None  # it may be defined in what could not be read
             hint = suggestion(name, known, listed=True) if known else "; the file defines none"
             message = f"unknown {kind} class {name!r}{hint}"
             self.values.report(element, element.attribute_line("class"), message)
@@ -202,7 +208,10 @@ class Loader:
 
     def _name(self, kind: str, element: Element, name: str) -> str:
         own = self._kinds[kind]
-        name = name or self.values.attribute(element, "name", NO_NAMES) or ""
+        if not name:
+            written = self.values.attribute(element, "name", NO_NAMES)
+            self._lost |= written is None
+            name = written or ""
         if not name:
             own.count += 1
             while (name := own.pattern.format(own.count)) in self._places:
@@ -233,6 +242,8 @@ class Loader:
             first.setdefault(sensor.name, sensor.where)
 
     def _check_references(self, spec: WorldSpec) -> None:
+        if self._lost or self.reader.incomplete:
+            return  # what is missing may be what could not be read
         tangible = [block.name for block in spec.blocks if not block.intangible]
         bodies = [*(vehicle.name for vehicle in spec.vehicles), *tangible]
         known = frozenset(bodies)

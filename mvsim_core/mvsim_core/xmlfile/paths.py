@@ -103,8 +103,8 @@ def local_path(text: str, origin: Origin, packages: Packages) -> str:
         share = packages.share(package.group(1), origin.directory)
         if share is None:
             raise PathError(
-                f"ROS package {package.group(1)!r} is not found in AMENT_PREFIX_PATH nor near"
-                " the world file"
+                f"names the ROS package {package.group(1)!r}, which is neither in"
+                " AMENT_PREFIX_PATH nor near the world file"
             )
         return os.path.normpath(os.path.join(share, package.group(2)))
     if text.lower().startswith("file://"):
@@ -122,7 +122,7 @@ def uri(text: str, origin: Origin, packages: Packages) -> str:
     if is_remote(text) or not text:
         return text
     if text.startswith("model://"):
-        raise PathError("model:// is not supported; use package://, file:// or http(s)://")
+        raise PathError("must be a path, package://, file:// or http(s)://, not model://")
     return local_path(text, origin, packages)
 
 

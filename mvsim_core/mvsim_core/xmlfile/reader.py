@@ -19,7 +19,7 @@ from mvsim_core.xmlfile.markup import MarkupError, Node, Remark, parse
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path
 from mvsim_core.xmlfile.problems import Problems
 from mvsim_core.xmlfile.scope import Origin, Scope
-from mvsim_core.xmlfile.substitution import Substitution, SubstitutionError
+from mvsim_core.xmlfile.substitution import ReportedError, Substitution, SubstitutionError
 
 MAX_FILE_SIZE = 64 * 2**20  # bytes
 MAX_INCLUDES = 30
@@ -86,6 +86,8 @@ class Reader:
         self.problems = problems
         self.substitution = substitution
         self.packages = packages
+        # Whether something is left out because of an error: what it holds cannot be missed.
+        self.incomplete = False
         self._parsed: dict[str, tuple[list[Node], list[Remark]]] = {}
         self._loops = 0
         self._included = 0
@@ -130,12 +132,14 @@ class Reader:
             nodes, remarks = parse(text)
         except MarkupError as error:
             self.problems.report(origin, error.line, error.element, error.message)
+            self.incomplete = True
             return [], []
         if remark:
             remarks.insert(0, Remark(1, "", remark))
         return nodes, remarks
 
     def _cannot_read(self, origin: Origin, message: str) -> None:
+        self.incomplete = True
         if origin.parent is None:
             self.problems.report(Origin("", ""), 0, "", message)
         else:
@@ -176,6 +180,7 @@ class Reader:
         return place.scope.at(self.substitution.variables.version)
 
     def _error(self, node: Node, place: _Place, message: str) -> None:
+        self.incomplete |= node.tag != "variable"
         self.problems.report(place.scope.origin, node.line, node.tag, message)
 
     def _warn(self, node: Node, place: _Place, message: str) -> None:
@@ -191,6 +196,8 @@ class Reader:
                 continue
             try:
                 values.append(self.substitution.text(raw, self._now(place)).strip())
+            except ReportedError:
+                self.incomplete |= node.tag != "variable"
             except SubstitutionError as error:
                 self._error(node, place, f"{name}: {error}")
         return values if len(values) == len(names) else None
@@ -202,9 +209,14 @@ class Reader:
 
     def _variable(self, node: Node, place: _Place) -> Iterator[Element]:
         self._only(node, place, "name", "value")
-        values = self._values(node, place, "name", "value")
-        if values is not None and values[0] not in self.substitution.variables.fixed:
-            self.substitution.variables.define(*values)
+        variables = self.substitution.variables
+        name = self._values(node, place, "name")
+        if name is not None and name[0] not in variables.fixed:
+            value = self._values(node, place, "value")
+            if value is None:
+                variables.broken.add(name[0])
+            else:
+                variables.define(name[0], value[0])
         return iter(())
 
     def _if(self, node: Node, place: _Place) -> Iterator[Element]:
@@ -272,7 +284,7 @@ class Reader:
         try:
             path = local_path(values[0], outer, self.packages)
         except PathError as error:
-            self._error(node, place, f"file {error}, got {values[0]!r}")
+            self._error(node, place, f"file {error}, got {values[0][:60]!r}")
             return
         self._included += 1
         if self._included > MAX_INCLUDED:

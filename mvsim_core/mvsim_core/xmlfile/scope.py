@@ -48,6 +48,7 @@ class Variables:
     def __init__(self, initial: Mapping[str, str]) -> None:
         """Begin with the caller's variables, which `<variable>` does not change."""
         self.fixed = frozenset(initial)
+        self.broken: set[str] = set()  # whose values could not be evaluated
         self.version = 0
         self._history: dict[str, tuple[list[int], list[str]]] = {}
         self._by_lower: dict[str, str] = {}
@@ -57,6 +58,7 @@ class Variables:
     def define(self, name: str, text: str) -> None:
         """Set a variable from now on."""
         self.version += 1
+        self.broken.discard(name)
         versions, texts = self._history.setdefault(name, ([], []))
         versions.append(self.version)
         texts.append(text)

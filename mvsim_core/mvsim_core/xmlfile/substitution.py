@@ -45,6 +45,10 @@ class SubstitutionError(Exception):
     """A text cannot be evaluated; the message says why."""
 
 
+class ReportedError(SubstitutionError):
+    """A text cannot be evaluated because of a variable whose own fault is reported already."""
+
+
 class Substitution:
     """The engine, with the variables and the random numbers of one world."""
 
@@ -110,6 +114,7 @@ class Substitution:
         if text is None and default:
             text, inner = default, scope
         if text is None:
+            self._refuse_broken(name)
             raise SubstitutionError(self._unknown(found.group(), name))
         return self._expand(text, inner, names, depth + 1)
 
@@ -134,6 +139,10 @@ class Substitution:
         self.changing += 1
         return self.variables.get(name, self.variables.version), scope
 
+    def _refuse_broken(self, name: str) -> None:
+        if name in self.variables.broken:
+            raise ReportedError(f"variable {name!r} has no value")
+
     def _unknown(self, begin: str, name: str) -> str:
         if begin == "$env{":
             return f"environment variable {name!r} is not set"
@@ -152,6 +161,7 @@ class Substitution:
                     self.changing += text is not None
                 if text is not None:
                     return _numeric(name, self._expand(text, inner, names, 1))
+                self._refuse_broken(spelled)
             return None
 
         try:

@@ -16,7 +16,7 @@ from mvsim_core.specs.params import Alias, Param
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path, uri
 from mvsim_core.xmlfile.problems import Problems
 from mvsim_core.xmlfile.reader import Element
-from mvsim_core.xmlfile.substitution import Substitution, SubstitutionError
+from mvsim_core.xmlfile.substitution import ReportedError, Substitution, SubstitutionError
 
 Names = Mapping[str, str]
 
@@ -157,7 +157,7 @@ class Values:
             if checked and about.check is not None and not about.check.passes(value):
                 raise ValueError(about.check.rule)
         except (ValueError, PathError) as rule:
-            unit = converter.unit or about.unit
+            unit = about.unit_of(converter)
             shown = f" [{unit}]" if unit and "," not in unit else ""
             message = f"{raw.alias.name} {rule}{shown}, got {short(text)!r}"
             if about.check is not None:
@@ -174,6 +174,8 @@ class Values:
     def _evaluated(self, raw: Raw, names: Names) -> str | None:
         try:
             return self.substitution.text(raw.text, raw.element.scope, names).strip()
+        except ReportedError:
+            return None
         except SubstitutionError as error:
             self.report(raw.parent, raw.line, f"{raw.alias.name}: {error}")
             return None

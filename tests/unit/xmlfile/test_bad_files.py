@@ -241,7 +241,8 @@ EXPECTED = {
         "Did you mean 'rover'? Known: rover"
     ),
     "wall_of_a_point": (
-        "bad_wall_of_a_point.world.xml:2: <element>: the two ends of a vertical_plane must differ"
+        "bad_wall_of_a_point.world.xml:2: <element>: the two ends of a vertical_plane must "
+        "differ, both are at (1, 1) m"
     ),
     "walls_of_odd_points": (
         "bad_walls_of_odd_points.world.xml:2: <walls>: the points of walls come in pairs, got 3"
