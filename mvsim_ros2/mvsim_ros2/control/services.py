@@ -22,6 +22,7 @@ from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
 
 from mvsim_core import MvsimError
+from mvsim_core.progress import told
 from mvsim_ros2.control.answers import FAILED, OK, Refused
 from mvsim_ros2.control.handlers import Handlers
 from mvsim_ros2.control.phases import Steps
@@ -148,7 +149,8 @@ class ControlServices:
 
     def _tried(self, work: Callable[[], None]) -> MvsimError | None:
         try:
-            work()
+            with told(self._node.get_logger().info):  # loading a large world takes long
+                work()
         except MvsimError as error:
             return error
         except Exception as error:  # a mistake of ours must not end the simulation
