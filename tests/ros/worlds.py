@@ -150,6 +150,26 @@ def crowded(folder: Path) -> Path:
     )
 
 
+def surveyed_room(folder: Path) -> Path:
+    """Write a georeferenced, mapped room: a robot with lidar, inertial unit and receiver."""
+    write_map(folder)
+    sensors = LIDAR.format(name="laser", fov=270, rays=271, period=0.1).replace(
+        " 30 0 0<", " 0 0 0<"
+    )
+    sensors += (
+        '<sensor class="imu" name="inertial"><measure_orientation>true</measure_orientation>'
+        "<sensor_period>0.02</sensor_period></sensor>"
+        '<sensor class="gnss" name="antenna"><sensor_period>0.2</sensor_period></sensor>'
+    )
+    return _write(
+        folder,
+        GEOREFERENCE
+        + '<element class="occupancy_grid"><file>map.yaml</file></element>'
+        + COURIER.format(sensors=sensors)
+        + '<vehicle name="r1" class="courier"><init_pose>-2 1 90</init_pose></vehicle>',
+    )
+
+
 def _write(folder: Path, content: str) -> Path:
     path = folder / "test.world.xml"
     path.write_text(
