@@ -145,7 +145,9 @@ def scans_in_map(observer: Observer) -> list[tuple[np.ndarray, np.ndarray]]:
         angle = scan.angle_min + scan.angle_increment * np.arange(len(r))
         hit = np.isfinite(r)
         points = r[hit, None] * np.stack([np.cos(angle[hit]), np.sin(angle[hit])], axis=1)
-        found.append((in_map(observer, stamp), points + [0.1, 0.0]))  # where the lidar is
+        found.append(
+            (in_map(observer, stamp), points + np.array([0.1, 0.0]))
+        )  # where the lidar is
     return found
 
 
@@ -160,7 +162,8 @@ def test_slam_toolbox_can_map_the_room(left: object, observer: Observer) -> None
         n = expected_beams(scan.angle_min, scan.angle_max, scan.angle_increment, len(scan.ranges))
         assert len(scan.ranges) == n
         ranges = np.array(scan.ranges)[np.isfinite(scan.ranges)]
-        assert (ranges >= scan.range_min).all() and (ranges <= scan.range_max).all()
+        assert (ranges >= scan.range_min).all()
+        assert (ranges <= scan.range_max).all()
     scans = scans_in_map(observer)  # a LookupError here is an extrapolation
     assert len(scans) > 10
     x, y = np.concatenate([placed(*scan) for scan in scans]).T
