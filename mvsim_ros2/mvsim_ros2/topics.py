@@ -31,6 +31,11 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 
+#: Depths that keep what comes while a reliable subscriber is held up for a second: of each tick,
+#: at publish_rate (50 Hz unless changed), and of 2D lidars.
+CLOCK_DEPTH, FAST_DEPTH, SCAN_DEPTH = 1000, 100, 40
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """One topic, or one for each vehicle or sensor.
@@ -85,7 +90,7 @@ ACKERMANN_CMD = Topic(
 CLOCK = Topic(
     "/clock",
     Clock,
-    10,
+    CLOCK_DEPTH,
     "Simulated time, before all else of the same tick.",
     per_vehicle=False,
 )
@@ -126,20 +131,23 @@ TF_STATIC = Topic("tf_static", TFMessage, 1, "base_link → sensors; once.", lat
 ODOM = Topic(
     "odom",
     Odometry,
-    10,
+    FAST_DEPTH,
     "What the wheels say, from zero or the initial pose (odom_starts_at); publish_rate.",
     frame="odom → base_footprint",
 )
 GROUND_TRUTH = Topic(
     "ground_truth/odom",
     Odometry,
-    10,
+    FAST_DEPTH,
     "True pose and velocity; publish_rate.",
     frame="map → base_link",
     mvsim_name="base_pose_ground_truth",
 )
 COLLISION = Topic(
-    "collision", Bool, 10, "Whether it has touched something since the last message; publish_rate."
+    "collision",
+    Bool,
+    FAST_DEPTH,
+    "Whether it has touched something since the last message; publish_rate.",
 )
 MARKERS = Topic(
     "chassis_markers",
@@ -152,13 +160,13 @@ MARKERS = Topic(
 JOINT_STATES = Topic(
     "joint_states",
     JointState,
-    10,
+    FAST_DEPTH,
     "Angles, speeds and torques of the wheels, and angles of steered ones; publish_rate.",
 )
 WHEEL_STATES = Topic(
     "wheel_states",
     WheelStates,
-    10,
+    FAST_DEPTH,
     "Forces of the ground on the wheels, loads, torques; publish_rate.",
     frame="base_link",
 )
@@ -179,7 +187,7 @@ INITIAL_POSE = Topic(
 CONTACTS = Topic(
     "contacts",
     Contacts,
-    10,
+    FAST_DEPTH,
     "All that touches in the world; publish_rate.",
     frame="map",
     per_vehicle=False,
@@ -187,7 +195,7 @@ CONTACTS = Topic(
 SCAN = Topic(
     "{sensor}",
     LaserScan,
-    5,
+    SCAN_DEPTH,
     "2D lidar, under its name in the world file; also on scan_topic if it is the only one.",
     frame="{sensor}",
 )
@@ -204,7 +212,7 @@ POINTS = Topic(
 IMU = Topic(
     "{sensor}",
     Imu,
-    10,
+    CLOCK_DEPTH,
     "Inertial unit, by REP-145; also on imu/data if it is the only one.",
     frame="{sensor}",
     common_name="imu/data",
@@ -218,7 +226,7 @@ FIX = Topic(
     common_name="gps/fix",
 )
 ENCODERS = Topic(
-    "{sensor}", JointState, 10, "Encoders of the wheels (position, velocity); no effort."
+    "{sensor}", JointState, FAST_DEPTH, "Encoders of the wheels (position, velocity); no effort."
 )
 IMAGE = Topic(
     "{sensor}/image_raw", Image, 5, "Colour camera: rgb8.", frame="{sensor}_optical_frame"
