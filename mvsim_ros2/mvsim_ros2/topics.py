@@ -30,7 +30,6 @@ from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-
 #: Depths that keep what comes while a reliable subscriber is held up for a second: of each tick,
 #: at publish_rate (50 Hz unless changed), and of 2D lidars.
 CLOCK_DEPTH, FAST_DEPTH, SCAN_DEPTH = 1000, 100, 40
