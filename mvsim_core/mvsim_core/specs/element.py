@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mvsim_core.errors import suggestion
 from mvsim_core.geometry import Pose
 from mvsim_core.specs.converters import (
     BOOLEAN,
@@ -265,6 +266,10 @@ class SkyboxSpec(Spec):
     )
 
 
+#: What the world is asked for in regions.
+PROPERTIES = ("friction_mu", "friction_C_rr", "gps_no_coverage")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyRegionSpec(Spec):
     """A box in which a property has a value; the first region that matches counts.
@@ -293,8 +298,11 @@ class PropertyRegionSpec(Spec):
         return None
 
     def doubts(self) -> Iterator[str]:
-        """Yield which limits are exchanged."""
+        """Yield which limits are exchanged, and that nothing reads the property."""
         yield from _exchanged(self)
+        if self.property_name not in PROPERTIES:
+            hint = suggestion(self.property_name, PROPERTIES, listed=True)
+            yield f"nothing here reads the property {self.property_name!r}{hint}"
 
     def finished(self) -> Any:
         """Return self with the smaller limits first."""

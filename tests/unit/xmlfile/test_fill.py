@@ -321,6 +321,18 @@ def test_elements() -> None:
     assert region.value == 0.1
 
 
+def test_a_property_that_nothing_reads_is_named() -> None:
+    region = (
+        '<element class="property_region"><property_name>friction_mou</property_name>'
+        "<value_double>0.2</value_double></element>"
+    )
+    _, found = read_world(text=f"<mvsim_world>{region}</mvsim_world>")
+    assert [problem.message for problem in found] == [
+        "nothing here reads the property 'friction_mou'. Did you mean 'friction_mu'?"
+        " Known: friction_C_rr, friction_mu, gps_no_coverage"
+    ]
+
+
 def test_exchanged_limits_are_put_in_order_with_a_warning() -> None:
     body = '<element class="horizontal_plane"><x_min>3</x_min><x_max>-1</x_max></element>'
     spec, found = read_world(text=f"<mvsim_world>{body}</mvsim_world>")
