@@ -69,9 +69,15 @@ def _outline(corners: bytes) -> FloatArray:
     size = float(np.ptp(p, axis=0).max(initial=0.0))
     turns = _turns(p)
     if (turns >= -FLAT * size * size).all():
-        return hull
+        return _shared(hull)
     kept = p[np.abs(turns) > SAME * np.linalg.norm(np.roll(p, -1, axis=0) - p, axis=1)]
-    return np.ascontiguousarray(kept)
+    return _shared(np.ascontiguousarray(kept))
+
+
+def _shared(points: FloatArray) -> FloatArray:
+    """Return points that many may hold, so that nobody may change them."""
+    points.setflags(write=False)
+    return points
 
 
 def convex_parts(outline: FloatArray) -> list[FloatArray]:
@@ -88,9 +94,9 @@ def _parts(corners: bytes) -> tuple[FloatArray, ...]:
     outline = np.frombuffer(corners).reshape(-1, 2).copy()
     size = float(np.ptp(outline, axis=0).max(initial=0.0))
     if (_turns(outline) >= -FLAT * size * size).all():
-        return (outline,)
+        return (_shared(outline),)
     parts: list[list[int]] = [list(triangle) for triangle in _ears(outline)]
-    return tuple(outline[part] for part in _merged(outline, parts))
+    return tuple(_shared(outline[part]) for part in _merged(outline, parts))
 
 
 def without_doubles(points: FloatArray) -> FloatArray:

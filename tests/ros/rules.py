@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules of consumers, restated from their sources."""
+"""Rules and formulas of consumers, restated."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -18,3 +19,17 @@ def expected_beams(angle_min: float, angle_max: float, increment: float, n: int)
     if span > 6.10865 and round(span / increment) + 1 == n:
         full = False
     return math.floor(span / increment + 0.5) + (0 if full else 1)
+
+
+def as_matrix(transform: Any) -> np.ndarray:
+    """Return a transform as a homogeneous matrix."""
+    t, q = transform.translation, transform.rotation
+    x, y, z, w = q.x, q.y, q.z, q.w
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), t.x],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), t.y],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y), t.z],
+            [0, 0, 0, 1],
+        ]
+    )

@@ -18,9 +18,8 @@ from sensor_msgs.msg import Imu, LaserScan, NavSatFix
 from tf2_msgs.msg import TFMessage
 
 from tests.conftest import DomainPool
-from tests.ros.rules import expected_beams
+from tests.ros.rules import as_matrix, expected_beams
 from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
-from tests.ros.test_one_robot import as_matrix
 from tests.ros.worlds import surveyed_room
 
 pytestmark = pytest.mark.ros

@@ -18,7 +18,6 @@ from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result, SimulationState
 
-from tests.conftest import DomainPool
 from tests.ros.controlling import Client, placed
 from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import one_robot
@@ -27,13 +26,6 @@ pytestmark = pytest.mark.ros
 
 DT = 4_000_000  # ns, of the world
 OK = Result.RESULT_OK
-
-
-@pytest.fixture(scope="module")
-def domain(domain_pool: DomainPool) -> Iterator[int]:
-    taken = domain_pool.take()
-    yield taken
-    domain_pool.give_back(taken)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from tests.conftest import DomainPool
 from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
 
 pytestmark = pytest.mark.ros
@@ -37,13 +36,6 @@ ROBOT = """
   <friction class="default"><mu>0.8</mu></friction>
   <init_pose>{pose}</init_pose>
 </vehicle>"""
-
-
-@pytest.fixture(scope="module")
-def domain(domain_pool: DomainPool) -> Iterator[int]:
-    taken = domain_pool.take()
-    yield taken
-    domain_pool.give_back(taken)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from tests.conftest import DomainPool
+from tests.ros.rules import as_matrix
 from tests.ros.running import (
     LATCHED,
     NodeProcess,
@@ -64,13 +64,6 @@ TOPICS = {
     "/contacts": (Contacts, VOLATILE),
     "/diagnostics": (DiagnosticArray, VOLATILE),
 }
-
-
-@pytest.fixture(scope="module")
-def domain(domain_pool: DomainPool) -> Iterator[int]:
-    taken = domain_pool.take()
-    yield taken
-    domain_pool.give_back(taken)
 
 
 @pytest.fixture(scope="module")
@@ -237,19 +230,6 @@ class Tree:
             matrix = as_matrix(self.parent[frame].transform) @ matrix
             frame = self.parent[frame].header.frame_id
         return frame, matrix
-
-
-def as_matrix(transform: Any) -> np.ndarray:
-    t, q = transform.translation, transform.rotation
-    x, y, z, w = q.x, q.y, q.z, q.w
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), t.x],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), t.y],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y), t.z],
-            [0, 0, 0, 1],
-        ]
-    )
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from mvsim_ros2.parameters import Settings
 from mvsim_ros2.robot_description import robot_description
 from mvsim_ros2.wheel_outputs import WheelOutputs
 from tests.conftest import ROOT
+from tests.ros.rules import as_matrix
 from tests.ros.worlds import all_sensors
 
 TRIANGLE = """solid t
@@ -72,19 +73,6 @@ def homogeneous(pose: Pose) -> np.ndarray:
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = rotation(pose), pose[:3]
     return matrix
-
-
-def as_matrix(transform: Any) -> np.ndarray:
-    q, t = transform.rotation, transform.translation
-    x, y, z, w = q.x, q.y, q.z, q.w
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), t.x],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), t.y],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y), t.z],
-            [0, 0, 0, 1],
-        ]
-    )
 
 
 class Catcher:

@@ -26,9 +26,8 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core.sensors.gl.context import GlMissingError, gl_context
-from tests.conftest import DomainPool
+from tests.ros.rules import as_matrix
 from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
-from tests.ros.test_one_robot import as_matrix
 from tests.ros.worlds import all_sensors
 
 pytestmark = pytest.mark.ros
@@ -76,13 +75,6 @@ def has_gl() -> bool:
     except GlMissingError:
         return False
     return True
-
-
-@pytest.fixture(scope="module")
-def domain(domain_pool: DomainPool) -> Iterator[int]:
-    taken = domain_pool.take()
-    yield taken
-    domain_pool.give_back(taken)
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +267,8 @@ def test_late_readers_get_the_description_whatever_their_durability(
         late = Observer(domain)
         late.listen("/r1/robot_description", String, QoSProfile(depth=1, durability=durability))
         try:
-            eventually(lambda late=late: late.all("/r1/robot_description"), "a description")
+            told = eventually(lambda late=late: late.all("/r1/robot_description"), "a description")
+            assert {m.data for m in told} == {observer.newest("/r1/robot_description").data}
         finally:
             late.close()
 

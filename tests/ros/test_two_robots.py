@@ -28,13 +28,6 @@ FANS += [(360, 360.0), (1081, 270.0), (721, 360.0)]
 
 
 @pytest.fixture(scope="module")
-def domain(domain_pool: DomainPool) -> Iterator[int]:
-    taken = domain_pool.take()
-    yield taken
-    domain_pool.give_back(taken)
-
-
-@pytest.fixture(scope="module")
 def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
     world = two_robots(tmp_path_factory.mktemp("two"), FANS)
     process = NodeProcess(domain, world, publish_base_footprint=False, command_timeout=0)

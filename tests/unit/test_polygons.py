@@ -104,3 +104,10 @@ BAD = {
 def test_crossing_edges_are_found(name: str) -> None:
     points, *edges = BAD[name]
     assert crossing_edges(np.array(points, dtype=float)) == tuple(edges)
+
+
+def test_shapes_that_are_shared_cannot_be_changed() -> None:
+    notched = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 0.5), (0.0, 2.0)])
+    for points in (outline_of(notched), *convex_parts(notched), outline_of(notched[:3])):
+        with pytest.raises(ValueError, match="read-only"):
+            points[0] = 5.0
