@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.context import Context
-from rclpy.node import Node
+from rclpy.node import Node, NodeNameNonExistentError
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from mvsim_ros2 import fast_dds
@@ -37,6 +37,21 @@ def eventually(condition: Callable[[], Any], what: str, patience: float = PATIEN
             return value
         time.sleep(0.02)
     raise AssertionError(f"not within {patience} s: {what}")
+
+
+def known(names_and_types: Callable[[str, str], Any]) -> Any:
+    """Return what a method of rclpy's nodes says of mvsim's, as soon as that is in the graph.
+
+    Its topics and services may be found earlier than the node itself.
+    """
+
+    def ask() -> Any:
+        try:
+            return names_and_types("mvsim", "/")
+        except NodeNameNonExistentError:
+            return None
+
+    return eventually(ask, "the node mvsim in the graph")
 
 
 def environment(domain: int) -> dict[str, str]:
@@ -126,6 +141,10 @@ class Observer:
         """Return the last message of a topic; wait for one that comes from now on."""
         count = len(self.all(topic))
         return eventually(lambda: self.all(topic)[count:], f"a message on {topic}")[-1]
+
+    def published(self) -> dict[str, list[str]]:
+        """Return the topics that mvsim's node publishes, with their types."""
+        return dict(known(self.node.get_publisher_names_and_types_by_node))
 
     def repeat(self, topic: str, message: Any, period: float = 0.05) -> "Repeater":
         """Publish a message again and again within a `with` block."""

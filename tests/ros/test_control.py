@@ -19,7 +19,7 @@ from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result, SimulationState
 
 from tests.ros.controlling import Client, placed
-from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.running import NodeProcess, Observer, eventually, known, nanoseconds
 from tests.ros.worlds import one_robot
 
 pytestmark = pytest.mark.ros
@@ -63,15 +63,14 @@ def clock(observer: Observer) -> int:
 
 
 def publishers(observer: Observer) -> set[str]:
-    found = observer.node.get_publisher_names_and_types_by_node("mvsim", "/")
-    return {name for name, _ in found}
+    return set(observer.published())
 
 
 def test_features_say_what_is_there(client: Client) -> None:
     features = client.call("GetSimulatorFeatures").features
     assert len(features.features) == 28
     assert list(features.spawn_formats) == ["mvsim"]
-    offered = {name for name, _ in client.node.get_service_names_and_types_by_node("mvsim", "/")}
+    offered = {name for name, _ in known(client.node.get_service_names_and_types_by_node)}
     assert {"/get_entities", "/spawn_entity", "/step_simulation"} <= offered
 
 

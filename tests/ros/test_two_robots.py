@@ -51,9 +51,7 @@ def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
 
 
 def test_each_robot_has_a_namespace_and_nothing_is_left_outside(observer: Observer) -> None:
-    published = {
-        name for name, _ in observer.node.get_publisher_names_and_types_by_node("mvsim", "/")
-    }
+    published = set(observer.published())
     outside = {n for n in published if not n.startswith(("/zoe/", "/anna/", "/simulate_steps/"))}
     assert outside == {"/clock", "/contacts", "/diagnostics", "/rosout", "/parameter_events"}
     assert {"/zoe/odom", "/zoe/tf", "/zoe/tf_static", "/zoe/laser0", "/anna/odom"} <= published

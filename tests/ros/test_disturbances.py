@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Others who flood, crash, hang or come late: the simulation keeps its pace and its temper.
+
+The pace is compared with half of real time, for others may use the machine; alone it is 1.
+"""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import LaserScan
+
+from tests.ros.running import NodeProcess, Observer, environment, eventually, nanoseconds
+from tests.ros.worlds import all_sensors
+
+pytestmark = pytest.mark.ros
+
+PACE = 0.5
+FLOOD = """
+import sys, time
+import rclpy
+from geometry_msgs.msg import Twist
+rclpy.init()
+node = rclpy.create_node("flooder")
+publisher = node.create_publisher(Twist, "/r1/cmd_vel", 1000)
+command = Twist()
+command.linear.x = 0.2
+while publisher.get_subscription_count() == 0:
+    time.sleep(0.01)
+begin, sent = time.monotonic(), 0
+while (now := time.monotonic() - begin) < float(sys.argv[1]):
+    while sent < 5000.0 * now:
+        publisher.publish(command)
+        sent += 1
+    time.sleep(0.0005)
+print(sent)
+"""
+READ = """
+import rclpy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import LaserScan, PointCloud2
+rclpy.init()
+node = rclpy.create_node("reader")
+seen, ticks = [], []
+for kind, topic in ((PointCloud2, "/r1/top/points"), (LaserScan, "/r1/scan")):
+    node.create_subscription(kind, topic, lambda message, topic=topic: seen.append(topic), 10)
+node.create_subscription(
+    Clock, "/clock", lambda m: ticks.append(m.clock.sec * 10**9 + m.clock.nanosec), 1000
+)
+while len(set(seen)) < 2 or len(ticks) < 100:  # what comes while it joins may be missed
+    rclpy.spin_once(node)
+del ticks[:-1]
+print("reading", flush=True)
+while len(ticks) < 900:
+    rclpy.spin_once(node)
+print(max(b - a for a, b in zip(ticks, ticks[1:])), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
+    process = NodeProcess(domain, all_sensors(tmp_path_factory.mktemp("disturbed")))
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="module")
+def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
+    observer = Observer(domain)
+    observer.listen("/clock", Clock)
+    observer.listen("/r1/odom", Odometry)
+    eventually(lambda: len(observer.all("/clock")) > 100, "/clock")
+    yield observer
+    observer.close()
+    assert running.process.poll() is None
+    assert "Traceback" not in running.output
+    assert "[ERROR]" not in running.output
+
+
+@pytest.fixture
+def started(domain: int) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start Python programs in the domain of the node; what is left of them ends with the test."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(program: str, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", program, *arguments]
+        processes.append(
+            subprocess.Popen(command, env=environment(domain), stdout=subprocess.PIPE, text=True)
+        )
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def pace(observer: Observer, seconds: float) -> float:
+    """Return simulated time over wall time for a while."""
+    begin, before = time.monotonic(), nanoseconds(observer.newest("/clock").clock)
+    time.sleep(seconds)
+    after = nanoseconds(observer.newest("/clock").clock)
+    return (after - before) * 1e-9 / (time.monotonic() - begin)
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    """Return the next line that a process writes."""
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_five_thousand_commands_a_second(
+    observer: Observer, started: Callable[..., subprocess.Popen[str]]
+) -> None:
+    flooder = started(FLOOD, "4")
+    eventually(lambda: observer.newest("/r1/odom").twist.twist.linear.x > 0.15, "motion")
+    assert pace(observer, 2.0) > PACE
+    assert int(line(flooder)) > 5000
+    eventually(lambda: abs(observer.newest("/r1/odom").twist.twist.linear.x) < 0.02, "standstill")
+
+
+def test_a_reader_that_is_killed_holds_nobody_up(
+    observer: Observer, started: Callable[..., subprocess.Popen[str]]
+) -> None:
+    reader = started(READ)
+    assert line(reader) == "reading"
+    reader.send_signal(signal.SIGKILL)
+    assert pace(observer, 2.0) > PACE
+
+
+def test_a_reader_that_hangs_for_two_seconds_misses_no_tick(
+    observer: Observer, started: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """/clock is reliable: what a stopped process could not take, it gets when it goes on."""
+    reader = started(READ)
+    assert line(reader) == "reading"
+    reader.send_signal(signal.SIGSTOP)
+    assert pace(observer, 2.5) > PACE
+    reader.send_signal(signal.SIGCONT)
+    assert int(line(reader)) == 4_000_000  # ns, one step, between any two of 900 ticks
+
+
+def test_twenty_who_come_late(observer: Observer, domain: int) -> None:
+    late = [Observer(domain) for _ in range(20)]
+    try:
+        for each in late:
+            each.listen("/r1/scan", LaserScan)
+        for each in late:
+            eventually(lambda each=each: each.all("/r1/scan"), "a scan")
+        assert pace(observer, 1.0) > PACE
+    finally:
+        for each in late:
+            each.close()
