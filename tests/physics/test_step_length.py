@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import World, load_world
+from mvsim_core.bench.scenes import CAR, robots
 from mvsim_core.build.step_length import step_limits
 from tests.physics.worlds import car, cart, friction, twist_pid, world
 
@@ -167,3 +168,9 @@ def test_speed_measured_at_free_wheels_does_not_shake() -> None:
     world.vehicles["r1"].set_ackermann(speed=2.0, steering=0.0)
     world.run(2.0)
     assert world.vehicles["r1"].twist.vx == pytest.approx(2.0, abs=0.1)
+
+
+def test_drivetrains_are_not_told_of_an_element_that_they_lack() -> None:
+    warnings = [str(w) for w in load_world(text=robots(1, robot=CAR)).warnings]
+    assert any("the longest good step is 0.004 s" in text for text in warnings)
+    assert not any("<drive>" in text for text in warnings)

@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-ROBOT = """
-<vehicle:class name="small">
-  <dynamics class="differential">
-    <l_wheel pos="0 0.5" mass="4" width="0.2" diameter="0.4"/>
-    <r_wheel pos="0 -0.5" mass="4" width="0.2" diameter="0.4"/>
+#: Chassis, control and friction, which are alike whatever the wheels.
+REST = """
     <chassis mass="15" zmin="0.05" zmax="0.6"/>
     <controller class="twist_pid">
       <KP>4.15</KP><KI>1.91</KI><max_torque>14.4</max_torque>
@@ -16,6 +13,16 @@ ROBOT = """
   </dynamics>
   <friction class="default"><mu>0.7</mu><C_damping>0.1</C_damping><C_rr>0.01</C_rr></friction>
 </vehicle:class>"""
+
+ROBOT = (
+    """
+<vehicle:class name="small">
+  <dynamics class="differential">
+    <l_wheel pos="0 0.5" mass="4" width="0.2" diameter="0.4"/>
+    <r_wheel pos="0 -0.5" mass="4" width="0.2" diameter="0.4"/>
+"""
+    + REST
+)
 
 #: Four wheels with one motor a side, or with rollers and a motor each; the rest is equal.
 PLATFORM = """
@@ -25,15 +32,9 @@ PLATFORM = """
     <rr_wheel pos="-0.3 -0.3" mass="2" width="0.1" diameter="0.2"/>
     <lf_wheel pos="0.3 0.3" mass="2" width="0.1" diameter="0.2"/>
     <rf_wheel pos="0.3 -0.3" mass="2" width="0.1" diameter="0.2"/>
-    <chassis mass="15" zmin="0.05" zmax="0.6"/>
-    <controller class="twist_pid">
-      <KP>4.15</KP><KI>1.91</KI><max_torque>14.4</max_torque>
-    </controller>
-  </dynamics>
-  <friction class="default"><mu>0.7</mu><C_damping>0.1</C_damping><C_rr>0.01</C_rr></friction>
-</vehicle:class>"""
-DIFFERENTIAL_PLATFORM = PLATFORM.format(kind="differential_4_wheels")
-MECANUM_PLATFORM = PLATFORM.format(kind="mecanum")
+"""
+DIFFERENTIAL_PLATFORM = PLATFORM.format(kind="differential_4_wheels") + REST
+MECANUM_PLATFORM = PLATFORM.format(kind="mecanum") + REST
 
 HILLS = """
 <element class="elevation_map">

@@ -101,7 +101,8 @@ def step_warning(entity: Entity, gravity: float, dt: float) -> str:
 
 def _other_drive(entity: Entity) -> str:
     """Return what helps a car whose driven wheels measure their own slip."""
-    if getattr(entity.spec.dynamics, "drive", "") != "rear":
+    dynamics = entity.spec.dynamics
+    if dynamics.kind != "ackermann" or dynamics.drive != "rear":
         return ""
     return "; or <drive>front</drive>, so that speed is measured at wheels that roll freely"
 
