@@ -80,6 +80,7 @@ class MvsimNode(Node):
             world, source=settings.world_file, seed=settings.seed, paused=settings.start_paused
         )
         self._simulation = simulation
+        self._closers.append(simulation.close)
         self._outputs: WorldOutputs | None = None
         self._runner = Runner(
             world,

@@ -194,11 +194,17 @@ class Simulation:
             self.timeline.carry(0, world.dt)
         else:
             self.timeline.carry(self._world.ticks, world.dt)
+            self._world.close()
         self._world = world
         self._population = Population(world, self.timeline)
         self.source = "" if text.strip() else world.spec.file
         self.phases.enter(STOPPED)
         self.on_world()
+
+    def close(self) -> None:
+        """Complete what the world writes to files."""
+        if self._world is not None:
+            self._world.close()
 
     def unload(self) -> None:
         """Remove the world; the clock stands.
@@ -208,6 +214,7 @@ class Simulation:
         """
         world = self.world
         self.timeline.carry(world.ticks)
+        world.close()
         self._world = None
         self.source = ""
         self.phases.enter(WITHOUT_WORLD)
