@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ackermann_msgs.msg import AckermannDriveStamped
+from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseWithCovarianceStamped, Twist, TwistStamped
 from mvsim_msgs.msg import Contacts, WheelStates
@@ -84,6 +84,9 @@ CMD_VEL = Topic("cmd_vel", Twist, 10, "Velocity in the vehicle frame; see enable
 CMD_VEL_STAMPED = Topic("cmd_vel", TwistStamped, 10, "The same with a header, which is ignored.")
 ACKERMANN_CMD = Topic(
     "ackermann_cmd", AckermannDriveStamped, 10, "Speed and steering; vehicles that steer only."
+)
+ACKERMANN_CMD_UNSTAMPED = Topic(
+    "ackermann_cmd_unstamped", AckermannDrive, 10, "The same without a header."
 )
 
 CLOCK = Topic(
@@ -284,7 +287,7 @@ DEPTH_POINTS = Topic(
     frame="{sensor}_optical_frame",
     mvsim_name="{sensor}_points",
 )
-INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD)
+INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED)
 OUTPUTS = (
     CLOCK,
     TF,

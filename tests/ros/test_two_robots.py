@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ackermann_msgs.msg import AckermannDriveStamped
+from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import LaserScan
@@ -83,28 +83,58 @@ def test_scans_satisfy_slam_toolbox(observer: Observer, i: int) -> None:
 
 
 def test_only_the_car_takes_ackermann_commands(observer: Observer) -> None:
-    nodes = observer.node
-    assert nodes.count_subscribers("/anna/ackermann_cmd") == 1
-    assert nodes.count_subscribers("/zoe/ackermann_cmd") == 0
+    node = observer.node
+    for topic, kind in (
+        ("ackermann_cmd", "ackermann_msgs/msg/AckermannDriveStamped"),
+        ("ackermann_cmd_unstamped", "ackermann_msgs/msg/AckermannDrive"),
+    ):
+        infos = node.get_subscriptions_info_by_topic(f"/anna/{topic}")
+        assert [info.topic_type for info in infos] == [kind]  # one type for each name
+        assert node.count_subscribers(f"/zoe/{topic}") == 0
 
 
-def test_ackermann_commands_drive_and_steer_the_car_alone(observer: Observer) -> None:
+@pytest.mark.parametrize("stamped", [True, False], ids=["stamped", "unstamped"])
+def test_ackermann_commands_drive_and_steer_the_car_alone(
+    observer: Observer, stamped: bool
+) -> None:
+    speed = 1.0 if stamped else -1.0  # the other way back
     still = observer.newest("/zoe/odom").pose.pose
-    command = AckermannDriveStamped()
-    command.drive.speed, command.drive.steering_angle = 1.0, 0.3
-    with observer.repeat("/anna/ackermann_cmd", command):
-        eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x > 0.9, "speed")
+    drive = AckermannDrive(speed=speed, steering_angle=0.3)
+    command = AckermannDriveStamped(drive=drive) if stamped else drive
+    topic = "/anna/ackermann_cmd" if stamped else "/anna/ackermann_cmd_unstamped"
+    with observer.repeat(topic, command):
+        eventually(
+            lambda: observer.newest("/anna/odom").twist.twist.linear.x * speed > 0.9, "speed"
+        )
         # yaw rate of a bicycle: v tan(steering) / wheelbase
         eventually(
             lambda: (
                 observer.newest("/anna/odom").twist.twist.angular.z
-                == pytest.approx(1.0 * 0.3093 / 0.8, rel=0.15)
+                == pytest.approx(speed * 0.3093 / 0.8, rel=0.15)
             ),
             "turning",
         )
     first, *_, last = observer.all("/anna/chassis_markers")
     assert first.markers[3].pose.orientation != last.markers[3].pose.orientation
     assert observer.newest("/zoe/odom").pose.pose == still
+
+
+def test_an_ackermann_command_of_the_other_type_is_an_error_that_names_its_topic(
+    observer: Observer, running: NodeProcess
+) -> None:
+    wrong = observer.node.create_publisher(AckermannDrive, "/anna/ackermann_cmd", 10)
+    try:
+        line = eventually(
+            lambda: [x for x in running.output.splitlines() if "AckermannDrive," in x], "an error"
+        )[0]
+    finally:
+        observer.node.destroy_publisher(wrong)
+    assert "[ERROR]" in line
+    assert line.endswith(
+        "/anna/ackermann_cmd: a publisher sends ackermann_msgs/msg/AckermannDrive, but this node"
+        " listens to ackermann_msgs/msg/AckermannDriveStamped: those commands are lost;"
+        " send them on ackermann_cmd_unstamped"
+    )
 
 
 def test_without_a_time_out_the_last_command_holds(observer: Observer) -> None:
