@@ -162,6 +162,11 @@ class Settings:
         "Type of cmd_vel: true = TwistStamped, false = Twist, auto = what publishers offer.",
         *_THREE_WAY,
     )
+    cmd_angle_instead_rotvel: bool = _switch(
+        False,
+        "Take angular.z of cmd_vel as the steering angle [rad] of a virtual front centre wheel,"
+        " of vehicles that steer; false: as the yaw rate.",
+    )
     command_timeout: float = _param(
         0.5,
         "Simulated time without a command after which a vehicle stops; 0: never.",
