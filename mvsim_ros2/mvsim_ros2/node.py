@@ -54,7 +54,7 @@ class MvsimNode(Node):
             SettingsError: A parameter has a value that cannot be used.
         """
         super().__init__("mvsim")
-        self.settings: Settings = declare(self)
+        self.settings: Settings = declare(self, self._parameter_overrides)
         self._mailbox = Mailbox()
         self._expired: set[str] = set()
         self._closers: list[Callable[[], None]] = []

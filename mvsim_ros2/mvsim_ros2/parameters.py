@@ -13,12 +13,15 @@ import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 from mvsim_core import MvsimError
 
 #: How the names of parameters begin that change the quality of service of a publisher.
 QOS_PREFIX = "qos_overrides."
+
+#: The largest whole number that a parameter can hold.
+LARGEST = 2**63 - 1
 
 StampedChoice = Literal["auto", "true", "false"]
 MapChoice = Literal["auto", "true", "false"]
@@ -38,12 +41,14 @@ class About:
         convert: From any value that ROS delivers to the field's; raises ValueError with the rule.
         limits: The rule in words, unit included.
         live: Whether it may change while the node runs.
+        span: Lowest and highest number, both allowed: whole numbers or floating-point ones.
     """
 
     help: str
     convert: Callable[[Any], Any]
     limits: str
     live: bool = False
+    span: tuple[float, float] | None = None
 
 
 def _boolean(value: Any) -> bool:
@@ -91,16 +96,19 @@ def _between(low: float, high: float) -> Callable[[Any], float]:
     return convert
 
 
+_FACTORS = (0.0, 1e6)
+
+
 def _factor(value: Any) -> float:
     if isinstance(value, str):
         if value.lower() == "max":
             return 0.0
         value = float(value)
-    return _between(0.0, 1e6)(value)
+    return _between(*_FACTORS)(value)
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
         raise ValueError
     return value
 
@@ -131,8 +139,18 @@ def _param(
     limits: str = "a text",
     *,
     live: bool = False,
+    span: tuple[float, float] | None = None,
 ) -> Any:
-    return field(default=default, metadata={"about": About(help_text, convert, limits, live)})
+    about = About(help_text, convert, limits, live, span)
+    return field(default=default, metadata={"about": about})
+
+
+def _measure(
+    default: float, help_text: str, span: tuple[float, float], unit: str, *, live: bool = False
+) -> Any:
+    low, high = (f"{end:g}".replace("e+0", "e") for end in span)
+    limits = f"a number in [{low}, {high}] {unit}"
+    return _param(default, help_text, _between(*span), limits, live=live, span=span)
 
 
 _FRAME = (_frame, "a name without spaces")
@@ -150,12 +168,17 @@ class Settings:
         _factor,
         "max or a number in [0, 1e6]",
         live=True,
+        span=_FACTORS,
     )
     start_paused: bool = _switch(
         False, "Begin paused after the first step; see the services for playing and stepping."
     )
     seed: int = _param(
-        0, "Seed of all random numbers of the simulation.", _whole, "a whole number >= 0"
+        0,
+        "Seed of all random numbers of the simulation.",
+        _whole,
+        "a whole number >= 0",
+        span=(0, LARGEST),
     )
     enable_stamped_cmd_vel: StampedChoice = _param(
         "auto",
@@ -167,25 +190,25 @@ class Settings:
         "Take angular.z of cmd_vel as the steering angle [rad] of a virtual front centre wheel,"
         " of vehicles that steer; false: as the yaw rate.",
     )
-    command_timeout: float = _param(
+    command_timeout: float = _measure(
         0.5,
         "Simulated time without a command after which a vehicle stops; 0: never.",
-        _between(0.0, 1e6),
-        "a number in [0, 1e6] s",
+        (0.0, 1e6),
+        "s",
         live=True,
     )
-    publish_rate: float = _param(
+    publish_rate: float = _measure(
         50.0,
         "Rate of odom, ground truth, TF and collision, in simulated time.",
-        _between(0.1, 1e4),
-        "a number in [0.1, 10000] Hz",
+        (0.1, 1e4),
+        "Hz",
         live=True,
     )
-    clock_rate: float = _param(
+    clock_rate: float = _measure(
         200.0,
         "Least rate of /clock in simulated time; ticks in which something is published get one.",
-        _between(1.0, 1e4),
-        "a number in [1, 10000] Hz",
+        (1.0, 1e4),
+        "Hz",
         live=True,
     )
     do_fake_localization: bool = _switch(
@@ -314,25 +337,45 @@ class ParameterHost(Protocol):
         """Declare a parameter and return it."""
 
 
-def declare(node: ParameterHost) -> Settings:
+def descriptor_of(name: str) -> Any:
+    """Return what ROS shall know of a parameter: help, rule, range.
+
+    Types are dynamic: `publish_rate:=50` need not be written 50.0. ROS itself checks the range of
+    floating-point numbers only, or of whole ones; the rest is checked by `changed`.
+    """
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+    about = PARAMETERS[name]
+    descriptor = ParameterDescriptor(
+        description=about.help,
+        additional_constraints=f"must be {about.limits}",
+        read_only=not about.live,
+        dynamic_typing=True,
+    )
+    if about.span is not None:
+        low, high = about.span
+        if isinstance(low, int):
+            descriptor.integer_range = [IntegerRange(from_value=low, to_value=int(high))]
+        else:
+            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return descriptor
+
+
+def declare(node: ParameterHost, given: Mapping[str, Any]) -> Settings:
     """Declare all parameters on a node and return their values.
 
-    They are declared with dynamic types: `publish_rate:=50` need not be written 50.0.
+    Args:
+        node: Where.
+        given: What the node was started with, by name; values are in their attribute `value`.
 
     Raises:
         SettingsError: A value breaks its rule.
     """
-    from rcl_interfaces.msg import ParameterDescriptor
-
+    for name, parameter in given.items():
+        if name in PARAMETERS and parameter.value is not None:
+            checked(name, parameter.value)  # here, as what rclpy raises names no rule
     values = {}
     for f in fields(Settings):
-        about = PARAMETERS[f.name]
-        descriptor = ParameterDescriptor(
-            description=about.help,
-            additional_constraints=f"must be {about.limits}",
-            read_only=not about.live,
-            dynamic_typing=True,
-        )
-        value = node.declare_parameter(f.name, f.default, descriptor).value
+        value = node.declare_parameter(f.name, f.default, descriptor_of(f.name)).value
         values[f.name] = f.default if value is None else value
-    return settings_from(cast(Mapping[str, Any], values))
+    return settings_from(values)

@@ -80,6 +80,25 @@ def test_nonsense_is_refused_with_name_rule_and_value(name: str, given: Any) -> 
     )
 
 
+NUMBERS = [f.name for f in fields(Settings) if type(f.default) in (int, float)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_range_of_every_number_is_what_its_rule_accepts(name: str) -> None:
+    span = PARAMETERS[name].span
+    assert span is not None
+    low, high = span
+    assert [checked(name, end) for end in span] == [low, high]
+    beyond = 1 if isinstance(low, int) else 0.01
+    for outside in (low - beyond, high + beyond):
+        with pytest.raises(SettingsError):
+            checked(name, outside)
+
+
+def test_what_is_no_number_has_no_range() -> None:
+    assert not [name for name in PARAMETERS if name not in NUMBERS and PARAMETERS[name].span]
+
+
 def test_live_parameters_change_and_others_do_not() -> None:
     settings = settings_from({"world_file": "a.world.xml"})
     assert changed(settings, {"realtime_factor": "max"}).realtime_factor == 0.0
