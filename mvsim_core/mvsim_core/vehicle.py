@@ -20,6 +20,7 @@ from mvsim_core.entities import Entity
 from mvsim_core.errors import CommandError
 from mvsim_core.geometry import Pose, Twist
 from mvsim_core.handles import Handle, need_finite
+from mvsim_core.recording.live import LiveLog
 from mvsim_core.state import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
 
 if TYPE_CHECKING:
@@ -180,6 +181,10 @@ class Vehicle(Handle):
     def command_expired(self) -> bool:
         """Whether the last command is older than the world's time-out."""
         return bool(self._row["expired"])
+
+    def live_log(self) -> LiveLog:
+        """Return what a log would hold of it, to be looked at in any step."""
+        return LiveLog(self._entity, self._world)
 
     def set_twist(self, vx: float, vy: float = 0.0, wz: float = 0.0) -> None:
         """Command a velocity in the vehicle frame [m/s, m/s, rad/s].

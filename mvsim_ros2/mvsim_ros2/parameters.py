@@ -241,6 +241,9 @@ class Settings:
     mvsim_topic_names: bool = _switch(
         True, "Publish also under the topic names of the C++ MVSim where they differ."
     )
+    publish_log_topics: bool = _switch(
+        False, "Publish each column of the logs of vehicles and wheels on a topic, in each step."
+    )
     scan_topic: str = _param(
         "scan",
         "Further topic for the scans of a vehicle that has exactly one 2D lidar; empty: none.",
@@ -277,7 +280,6 @@ ELSEWHERE: Mapping[str, str] = {
     "period_ms_publish_tf": "use publish_rate [Hz]",
     "publisher_history_len": "use qos_overrides.<topic>.publisher.depth",
     "gui_refresh_period": "there is no window in this node",
-    "publish_log_topics": "logs are not published",
 }
 
 

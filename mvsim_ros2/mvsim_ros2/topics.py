@@ -26,7 +26,7 @@ from sensor_msgs.msg import (
     NavSatFix,
     PointCloud2,
 )
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Float64, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
@@ -287,6 +287,12 @@ DEPTH_POINTS = Topic(
     frame="{sensor}_optical_frame",
     mvsim_name="{sensor}_points",
 )
+LOG = Topic(
+    "log/{table}/{column}",
+    Float64,
+    CLOCK_DEPTH,
+    "Columns of the log, table pose or wheel_1, wheel_2, …; each step, with publish_log_topics.",
+)
 INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED)
 OUTPUTS = (
     CLOCK,
@@ -313,6 +319,7 @@ OUTPUTS = (
     DEPTH,
     DEPTH_INFO,
     DEPTH_POINTS,
+    LOG,
     CONTACTS,
     MAP,
     MAP_METADATA,

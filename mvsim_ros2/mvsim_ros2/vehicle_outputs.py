@@ -28,6 +28,7 @@ from mvsim_ros2.conversions.motion import (
 )
 from mvsim_ros2.frames import Frames, Names, frames_of, sensor_frames, unique_tokens
 from mvsim_ros2.joints import wheel_joints
+from mvsim_ros2.log_outputs import LogOutputs
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.robot_description import robot_description
@@ -98,6 +99,7 @@ class VehicleOutputs:
         joint_states, wheel_states = self._output(JOINT_STATES), self._output(WHEEL_STATES)
         self._wheels = WheelOutputs(vehicle, self.frames, joint_states, wheel_states)
         self._sensors: dict[str, SensorOutput] = self._sensor_outputs()
+        self._logs = LogOutputs(node, vehicle, names) if settings.publish_log_topics else None
         self._touched = False
         self._steering: list[float] = []
         frames = self.frames
@@ -219,6 +221,18 @@ class VehicleOutputs:
             self._collision.publish(Bool(data=self._touched))
             self._touched = False
         self._wheels.publish(stamp)
+        if self._logs is not None:
+            self._logs.look()
+
+    @property
+    def logged(self) -> bool:
+        """Whether somebody reads its log, which has a row in each step."""
+        return self._logs is not None and self._logs.wanted
+
+    def publish_log(self) -> None:
+        """Send the present row of its log."""
+        if self._logs is not None:
+            self._logs.publish()
 
     def publish_markers(self, stamp: Time) -> None:
         """Send how the vehicle looks if that has changed."""
@@ -255,6 +269,8 @@ class VehicleOutputs:
         self._description.close()
         if self._initial is not None:
             self._initial.close()
+        if self._logs is not None:
+            self._logs.close()
         self._wheels.close()
         for sensor in self._sensors.values():
             sensor.close()

@@ -146,7 +146,8 @@ class WorldOutputs:
         for vehicle in vehicles:
             vehicle.watch()
         motion = ticks % self._motion_ticks == 0 or not self._started or bool(self._strangers)
-        if not (motion or fresh or ticks % self._clock_ticks == 0):
+        logged = [vehicle for vehicle in vehicles if vehicle.logged]
+        if not (motion or fresh or logged or ticks % self._clock_ticks == 0):
             return
         stamp = self._tell_time(self._timeline.ns(ticks))
         if not self._started:
@@ -162,6 +163,8 @@ class WorldOutputs:
                 self._contacts.publish(contacts_message(world.contacts, header))
         for sensor in fresh:
             self._publish_reading(sensor, stamp)
+        for vehicle in logged:
+            vehicle.publish_log()
         if ticks % self._marker_ticks == 0:
             for vehicle in vehicles:
                 vehicle.publish_markers(stamp)
