@@ -73,7 +73,7 @@ def _frame(value: Any) -> str:
     return name
 
 
-def _frame_prefix(value: Any) -> str:
+def _no_spaces(value: Any) -> str:
     text = _text(value).lstrip("/")
     if any(c.isspace() for c in text):
         raise ValueError
@@ -258,8 +258,15 @@ class Settings:
         "",
         "Put before all frames but the map's, with <name> for the vehicle's name; all vehicles"
         " then share one /tf. Empty: plain names, and a /tf in each vehicle's namespace.",
-        _frame_prefix,
+        _no_spaces,
         "a text without spaces such as <name>/",
+    )
+    world_frame: str = _param(
+        "",
+        "Frame above map, tied to it on tf_static; with frame_prefix each vehicle then has a map"
+        " frame of its own, such as r1/map, and this is above all of them. Empty: none.",
+        _no_spaces,
+        "a name without spaces, or empty",
     )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")
 
@@ -269,6 +276,11 @@ class Settings:
         return (
             self.do_fake_localization if self.publish_map == "auto" else self.publish_map == "true"
         )
+
+    @property
+    def common_frame(self) -> str:
+        """Frame of the world, in which is what belongs to no vehicle."""
+        return self.world_frame if self.world_frame and self.frame_prefix else self.map_frame
 
 
 PARAMETERS: Mapping[str, About] = {f.name: f.metadata["about"] for f in fields(Settings)}
@@ -302,7 +314,12 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: A value breaks its rule.
     """
-    return Settings(**{name: checked(name, value) for name, value in values.items()})
+    settings = Settings(**{name: checked(name, value) for name, value in values.items()})
+    if settings.world_frame == settings.map_frame and not settings.frame_prefix:
+        raise SettingsError(
+            f"parameter 'world_frame' must differ from map_frame, got {settings.map_frame!r}"
+        )
+    return settings
 
 
 def changed(settings: Settings, values: Mapping[str, Any]) -> Settings:

@@ -158,6 +158,8 @@ class VehicleOutputs:
             for name, sensor in self._vehicle.sensors.items()
             for suffix, pose in sensor_frames(sensor).items()
         ]
+        if frames.world:
+            transforms.append(transform_message(frames.world, frames.map, _SAME, stamp))
         if frames.footprint != frames.base and not self._uneven:
             transforms.append(transform_message(frames.footprint, frames.base, _SAME, stamp))
         self._tf_static.publish(tf_message(transforms + of_the_world))

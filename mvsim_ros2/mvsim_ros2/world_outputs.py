@@ -159,7 +159,7 @@ class WorldOutputs:
             for vehicle in vehicles:
                 vehicle.publish_motion(stamp)
             if self._contacts.wanted:
-                header = Header(stamp=stamp, frame_id=self._settings.map_frame)
+                header = Header(stamp=stamp, frame_id=self._settings.common_frame)
                 self._contacts.publish(contacts_message(world.contacts, header))
         for sensor in fresh:
             self._publish_reading(sensor, stamp)
@@ -183,15 +183,14 @@ class WorldOutputs:
 
     def _publish_static(self, stamp: Time) -> None:
         fixed = self._world.standalone_sensors
+        common = self._settings.common_frame
+        places = [
+            transform_message(common, name + suffix, pose, stamp)
+            for name, sensor in fixed.items()
+            for suffix, pose in sensor_frames(sensor).items()
+        ]
         for name in self._strangers & self._vehicles.keys():
-            vehicle = self._vehicles[name]
-            map_frame = vehicle.frames.map
-            places = [
-                transform_message(map_frame, name + suffix, pose, stamp)
-                for name, sensor in fixed.items()
-                for suffix, pose in sensor_frames(sensor).items()
-            ]
-            vehicle.publish_static(stamp, places)
+            self._vehicles[name].publish_static(stamp, places)
         self._strangers.clear()
 
     def _publish_maps(self, stamp: Time) -> None:
@@ -199,7 +198,7 @@ class WorldOutputs:
         world = self._world
         if self._maps:
             whole, metadata = self._maps
-            whole.publish(map_message(world.grids[0], self._settings.map_frame, stamp))
+            whole.publish(map_message(world.grids[0], self._settings.common_frame, stamp))
             metadata.publish(map_metadata(world.grids[0], stamp))
         if len(world.grids) > 1:
             self._node.get_logger().warning(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Transform, Twist
+from mvsim_msgs.msg import Contacts
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import LaserScan
 from tf2_msgs.msg import TFMessage
@@ -17,7 +18,7 @@ from visualization_msgs.msg import MarkerArray
 from tests.conftest import DomainPool
 from tests.ros.rules import expected_beams
 from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
-from tests.ros.worlds import two_robots
+from tests.ros.worlds import all_sensors, two_robots
 
 pytestmark = pytest.mark.ros
 
@@ -173,6 +174,63 @@ def test_with_a_prefix_both_robots_share_one_tree(domain_pool: DomainPool, tmp_p
             )
         }
         assert links == both | {("zoe/base_link", "zoe/laser0")}
+    finally:
+        observer.close()
+        process.close()
+        domain_pool.give_back(domain)
+
+
+def test_a_world_frame_ties_the_maps_of_all_robots_together(
+    domain_pool: DomainPool, tmp_path: Path
+) -> None:
+    """Each localises itself: nobody but the static transforms joins the trees."""
+    domain = domain_pool.take()
+    world = all_sensors(tmp_path)
+    process = NodeProcess(
+        domain,
+        world,
+        frame_prefix="<name>/",
+        world_frame="world",
+        do_fake_localization=False,
+        realtime_factor=5,
+    )
+    observer = Observer(domain)
+    try:
+        observer.listen("/tf", TFMessage)
+        observer.listen("/tf_static", TFMessage, LATCHED)
+        observer.listen("/contacts", Contacts)
+        observer.listen("/r1/ground_truth/odom", Odometry)
+        eventually(lambda: len(observer.all("/tf_static")) == 2, "both robots' fixed frames")
+        assert observer.newest("/contacts").header.frame_id == "world"
+        assert observer.newest("/r1/ground_truth/odom").header.frame_id == "r1/map"
+        fixed = [t for m in observer.all("/tf_static") for t in m.transforms]
+        ties = [t for t in fixed if t.header.frame_id == "world"]
+        assert {t.child_frame_id for t in ties} == {"r1/map", "car/map", "mast"}
+        maps = [t.transform for t in ties if t.child_frame_id != "mast"]
+        assert all(t == Transform() for t in maps)  # the identity
+        moving = {t.header.frame_id for m in observer.all("/tf") for t in m.transforms}
+        assert "r1/odom" in moving
+        assert not {"map", "world", "r1/map"} & moving
+    finally:
+        observer.close()
+        process.close()
+        domain_pool.give_back(domain)
+
+
+def test_without_a_prefix_the_world_is_above_each_robot_s_own_map(
+    domain_pool: DomainPool, tmp_path: Path
+) -> None:
+    domain = domain_pool.take()
+    process = NodeProcess(domain, two_robots(tmp_path, []), world_frame="world")
+    observer = Observer(domain)
+    try:
+        for name in ("zoe", "anna"):
+            observer.listen(f"/{name}/tf_static", TFMessage, LATCHED)
+            (message,) = eventually(
+                lambda name=name: observer.all(f"/{name}/tf_static"), "fixed frames"
+            )
+            links = {(t.header.frame_id, t.child_frame_id) for t in message.transforms}
+            assert links == {("world", "map"), ("base_footprint", "base_link")}
     finally:
         observer.close()
         process.close()

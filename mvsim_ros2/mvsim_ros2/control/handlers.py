@@ -43,7 +43,7 @@ class Handlers:
     def __init__(self, simulation: Simulation, settings: Settings) -> None:
         """Keep them."""
         self._simulation = simulation
-        self._map = settings.map_frame
+        self._map = settings.common_frame
 
     # ------------------------------------------------------- about the simulator
     def get_simulator_features(self, request: Any, response: Any) -> Any:
