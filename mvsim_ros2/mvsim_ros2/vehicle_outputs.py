@@ -179,8 +179,10 @@ class VehicleOutputs:
         self._description.publish(String(data=self._text))
 
     def greet(self, stamp: Time) -> None:
-        """Tell those who have come what the vehicle is made of, and where it is."""
+        """Tell those who have come what the vehicle is made of and where it is; note readers."""
         self.publish_description()
+        if self._logs is not None:
+            self._logs.look()
         if self._initial is not None and self._initial.newcomers():
             pose, frame = self._vehicle.pose, self.frames.map
             self._initial.publish(initial_pose_message(pose, frame, stamp))
@@ -223,8 +225,6 @@ class VehicleOutputs:
             self._collision.publish(Bool(data=self._touched))
             self._touched = False
         self._wheels.publish(stamp)
-        if self._logs is not None:
-            self._logs.look()
 
     @property
     def logged(self) -> bool:
