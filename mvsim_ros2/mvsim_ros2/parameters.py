@@ -26,6 +26,7 @@ LARGEST = 2**63 - 1
 StampedChoice = Literal["auto", "true", "false"]
 MapChoice = Literal["auto", "true", "false"]
 OdometryStart = Literal["zero", "spawn"]
+NoHit = Literal["inf", "range_max", "beyond", "zero"]
 
 
 class SettingsError(MvsimError):
@@ -119,6 +120,13 @@ def _three_way(value: Any) -> str:
     if isinstance(value, str) and value.lower() in ("auto", "true", "false"):
         return value.lower()
     raise ValueError
+
+
+def _no_hit(value: Any) -> str:
+    text = "inf" if value == math.inf else value  # YAML takes .inf for a number
+    if text not in ("inf", "range_max", "beyond", "zero"):
+        raise ValueError
+    return str(text)
 
 
 def _start(value: Any) -> str:
@@ -247,6 +255,13 @@ class Settings:
     scan_topic: str = _param(
         "scan",
         "Further topic for the scans of a vehicle that has exactly one 2D lidar; empty: none.",
+    )
+    scan_no_hit: NoHit = _param(
+        "inf",
+        "Range of LaserScan where nothing is met: inf as REP-117 has it, or for consumers that"
+        " cannot take it range_max, beyond (1 cm more) or zero.",
+        _no_hit,
+        "inf, range_max, beyond or zero",
     )
     map_frame: str = _param("map", "Frame of the world.", *_FRAME)
     odom_frame: str = _param("odom", "Frame of the odometry.", *_FRAME)

@@ -132,6 +132,7 @@ class VehicleOutputs:
                 self._names.namespace,
                 alone=kinds.count(kind) == 1,
                 scan_topic=self._settings.scan_topic,
+                no_hit=self._settings.scan_no_hit,
                 mvsim_names=self._settings.mvsim_topic_names,
                 joints=tuple(joint.spin for joint in joints),
                 taken=VEHICLE_TOPICS | others,

@@ -101,12 +101,13 @@ class WorldOutputs:
 
     def _fixed_outputs(self) -> dict[str, SensorOutput]:
         sensors = self._world.standalone_sensors
-        old_names = self._settings.mvsim_topic_names
+        old_names, no_hit = self._settings.mvsim_topic_names, self._settings.scan_no_hit
         carried = (unique_tokens(vehicle.sensors) for vehicle in self._world.vehicles.values())
         taken = VEHICLE_TOPICS.union(*(tokens.values() for tokens in carried))
         return {
             name: SENSOR_OUTPUTS.get(sensors[name].kind)(
-                self._node, Place(token, name, mvsim_names=old_names, taken=taken)
+                self._node,
+                Place(token, name, no_hit=no_hit, mvsim_names=old_names, taken=taken),
             )
             for name, token in unique_tokens(sensors, taken).items()
             if sensors[name].kind in SENSOR_OUTPUTS

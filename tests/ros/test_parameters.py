@@ -40,6 +40,8 @@ def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -
         ("enable_stamped_cmd_vel", False, "false"),
         ("enable_stamped_cmd_vel", "Auto", "auto"),
         ("publish_rate", 50, 50.0),
+        ("scan_no_hit", float("inf"), "inf"),  # YAML makes a number of it
+        ("scan_no_hit", "range_max", "range_max"),
         ("odom_frame", "/odom", "odom"),
         ("frame_prefix", "/<name>/", "<name>/"),
         ("do_fake_localization", "False", False),
