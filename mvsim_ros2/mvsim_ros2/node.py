@@ -71,7 +71,11 @@ class MvsimNode(Node):
         settings = self.settings
         forward(self.get_logger())
         simulation = Simulation(
-            world, source=settings.world_file, seed=settings.seed, paused=settings.start_paused
+            world,
+            source=settings.world_file,
+            seed=settings.seed,
+            paused=settings.start_paused,
+            wall_time=settings.use_wall_time,
         )
         self._simulation = simulation
         self._closers.append(simulation.close)

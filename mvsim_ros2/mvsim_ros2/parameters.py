@@ -219,6 +219,11 @@ class Settings:
         "Hz",
         live=True,
     )
+    use_wall_time: bool = _switch(
+        False,
+        "Let stamps follow the wall clock and publish no /clock, for nodes without use_sim_time;"
+        " realtime_factor must be 1.",
+    )
     do_fake_localization: bool = _switch(
         True, "Publish map -> odom from the true pose, so that no localiser is needed."
     )
@@ -330,6 +335,20 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
         SettingsError: A value breaks its rule.
     """
     settings = Settings(**{name: checked(name, value) for name, value in values.items()})
+    return _consistent(settings)
+
+
+def _consistent(settings: Settings) -> Settings:
+    """Return settings that fit together.
+
+    Raises:
+        SettingsError: They do not.
+    """
+    if settings.use_wall_time and settings.realtime_factor != 1.0:
+        raise SettingsError(
+            "parameter 'realtime_factor' must be 1 with use_wall_time,"
+            f" got {settings.realtime_factor:g}"
+        )
     if settings.world_frame == settings.map_frame and not settings.frame_prefix:
         raise SettingsError(
             f"parameter 'world_frame' must differ from map_frame, got {settings.map_frame!r}"
@@ -346,7 +365,8 @@ def changed(settings: Settings, values: Mapping[str, Any]) -> Settings:
     for name, value in values.items():
         if not PARAMETERS[name].live and checked(name, value) != getattr(settings, name):
             raise SettingsError(f"parameter {name!r} can only be set when the node starts")
-    return replace(settings, **{name: checked(name, value) for name, value in values.items()})
+    values = {name: checked(name, value) for name, value in values.items()}
+    return _consistent(replace(settings, **values))
 
 
 def unknown(names: Iterable[str]) -> list[str]:

@@ -54,7 +54,7 @@ class WorldOutputs:
         self._node = node
         self._world = world
         self._settings = settings
-        self._clock = Output(node, CLOCK, CLOCK.name)
+        self._clock = None if settings.use_wall_time else Output(node, CLOCK, CLOCK.name)
         self._diagnostics = Output(node, DIAGNOSTICS, DIAGNOSTICS.name)
         self._contacts = Output(node, CONTACTS, CONTACTS.name)
         self._maps = self._map_outputs()
@@ -150,6 +150,7 @@ class WorldOutputs:
         logged = [vehicle for vehicle in vehicles if vehicle.logged]
         if not (motion or fresh or logged or ticks % self._clock_ticks == 0):
             return
+        self._timeline.keep_up(ticks)
         stamp = self._tell_time(self._timeline.ns(ticks))
         if not self._started:
             self._publish_maps(stamp)
@@ -173,7 +174,7 @@ class WorldOutputs:
 
     def _tell_time(self, nanoseconds: int) -> Time:
         stamp = stamp_of(nanoseconds)
-        if self._clock.wanted:
+        if self._clock is not None and self._clock.wanted:
             self._clock.publish(clock_message(stamp))
         clock = self._node.get_clock()
         if isinstance(clock, ROSClock) and clock.ros_time_is_active:
@@ -242,6 +243,8 @@ class WorldOutputs:
 
     def close(self) -> None:
         """Destroy the publishers."""
-        outputs: list[Any] = [self._clock, self._diagnostics, self._contacts, *self._maps]
+        outputs: list[Any] = [self._diagnostics, self._contacts, *self._maps]
+        if self._clock is not None:
+            outputs.append(self._clock)
         for output in (*outputs, *self._vehicles.values(), *self._fixed.values()):
             output.close()

@@ -19,6 +19,13 @@ from mvsim_ros2.parameters import (
 )
 
 
+def test_stamps_cannot_follow_the_wall_clock_at_another_pace() -> None:
+    with pytest.raises(SettingsError, match="must be 1 with use_wall_time, got 2"):
+        settings_from({"use_wall_time": True, "realtime_factor": 2})
+    with pytest.raises(SettingsError, match="must be 1 with use_wall_time, got 0"):
+        changed(settings_from({"use_wall_time": True}), {"realtime_factor": "max"})
+
+
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -> None:
     about = PARAMETERS[name]

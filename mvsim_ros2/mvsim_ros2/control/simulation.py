@@ -22,7 +22,7 @@ from mvsim_ros2.control.phases import LOADING, PAUSED, PLAYING, QUITTING, STOPPE
 from mvsim_ros2.control.phases import NO_WORLD as WITHOUT_WORLD
 from mvsim_ros2.control.population import ALL, DEFAULT, STATE, Population
 from mvsim_ros2.control.resources import Description
-from mvsim_ros2.control.timeline import Timeline
+from mvsim_ros2.control.timeline import Timeline, WallTimeline
 from mvsim_ros2.control.worlds import loaded
 
 #: Greatest speed that can be set [m/s, rad/s].
@@ -37,11 +37,20 @@ class Simulation:
         source: Its file, or "".
         seed: Of the worlds' random numbers.
         paused: Whether it begins paused.
+        wall_time: Whether stamps follow the wall clock.
     """
 
-    def __init__(self, world: World, *, source: str = "", seed: int = 0, paused: bool = False):
+    def __init__(
+        self,
+        world: World,
+        *,
+        source: str = "",
+        seed: int = 0,
+        paused: bool = False,
+        wall_time: bool = False,
+    ):
         """Begin with a world."""
-        self.timeline = Timeline(world.dt)
+        self.timeline = WallTimeline(world.dt) if wall_time else Timeline(world.dt)
         self.phases = Phases(PAUSED if paused else PLAYING)
         self.source = source
         self.on_population: Callable[[], None] = lambda: None
