@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, cast
 
 from mvsim_core import MvsimError
+from mvsim_ros2.start_poses import poses_in
 
 #: How the names of parameters begin that change the quality of service of a publisher.
 QOS_PREFIX = "qos_overrides."
@@ -113,6 +114,11 @@ def _three_way(value: Any) -> str:
     raise ValueError
 
 
+def _poses(value: Any) -> str:
+    poses_in(_text(value))
+    return str(value)
+
+
 def _start(value: Any) -> str:
     if value not in ("zero", "spawn"):
         raise ValueError
@@ -197,6 +203,13 @@ class Settings:
         "Pose by the odometry at the start: zero, or spawn = the vehicle's in the world.",
         _start,
         "zero or spawn",
+    )
+    start_poses: str = _param(
+        "",
+        "Where vehicles of the first world begin, instead of where its file says; z, roll and"
+        " pitch, like those of <init_pose3d>, mostly come from the ground.",
+        _poses,
+        "a text like r1 x=1.0 yaw=1.57; r2 y=-4 [m, rad], or without name for the only vehicle",
     )
     publish_initialpose: bool = _switch(
         False, "Tell whoever comes to listen on initialpose, such as AMCL, where the vehicle is."
