@@ -53,8 +53,8 @@ def test_of_several_vehicles_the_named_one_is_moved() -> None:
 
 
 def test_a_vehicle_that_is_not_there_is_named() -> None:
-    with pytest.raises(StartPoseError, match="name the vehicle.* courier1, wagon1"):
+    with pytest.raises(StartPoseError, match=r"name the vehicle.* courier1, wagon1"):
         world_with(TWO, "x=1", seed=0)
-    with pytest.raises(UnknownName, match="unknown vehicle 'wagon'. Did you mean 'wagon1'"):
+    with pytest.raises(UnknownName, match=r"unknown vehicle 'wagon'\. Did you mean 'wagon1'"):
         world_with(TWO, "wagon x=1", seed=0)
     assert issubclass(StartPoseError, MvsimError)
