@@ -18,12 +18,12 @@ from mvsim_ros2.consumers import declared, node_if_installed, parameters
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
-    "world_file": (str(SHARE / "worlds" / "warehouse.world.xml"), "World file to simulate."),
+    "world_file": (str(SHARE / "worlds" / "field.world.xml"), "World file to simulate."),
     "use_sim_time": ("true", "All nodes take their time from /clock."),
     "params_file": (str(SHARE / "params" / "sim.yaml"), "Parameters of the simulator."),
     "ekf_params_file": (str(SHARE / "params" / "ekf.yaml"), "Parameters of robot_localization."),
     "use_ekf": ("true", "Start robot_localization at all."),
-    "use_gps": ("false", "Fuse GPS too: it needs a satellite receiver and a georeference."),
+    "use_gps": ("false", "Fuse GPS too: the world needs a georeference."),
     "use_rviz": ("true", "Start RViz."),
     "rviz_config_file": (str(SHARE / "rviz" / "ekf.rviz"), "Configuration of RViz."),
     "headless": ("false", "Open no window at all, RViz included."),

@@ -22,6 +22,7 @@ ARGUMENTS = {
 #: Topics that are looked for in that namespace: those of a robot, of Nav2, and of RViz's tools.
 RELATIVE = (
     *("tf", "tf_static", "robot_description", "chassis_markers", "odom", "scan", "map"),
+    *("points", "camera/points", "camera/image_raw", "camera/depth/image"),
     "odometry/filtered",
     *("plan", "global_costmap/costmap", "global_costmap/costmap_updates"),
     *("local_costmap/costmap", "local_costmap/costmap_updates"),

@@ -28,7 +28,7 @@ FILES = sorted((ROOT / "rviz").glob("*.rviz"))
 #: Worlds whose launch files prefix the frames.
 PREFIXED = {"multi_robot", "trailers", "two_robots"}
 #: The worlds of configurations that are called otherwise, and what others publish there.
-ELSEWHERE = {"sim": "building", "nav2": "building", "ekf": "warehouse"}
+ELSEWHERE = {"sim": "building", "nav2": "building", "ekf": "field"}
 FOREIGN = {
     "nav2": {
         *("/plan", "/local_costmap/published_footprint"),
@@ -43,6 +43,18 @@ TYPES = {
     "LaserScan": "sensor_msgs/msg/LaserScan",
     "Odometry": "nav_msgs/msg/Odometry",
     "Map": "nav_msgs/msg/OccupancyGrid",
+    "PointCloud2": "sensor_msgs/msg/PointCloud2",
+    "Image": "sensor_msgs/msg/Image",
+}
+
+
+#: What is shown of sensors by their class, {} is the name.
+OF_SENSORS: dict[str, tuple[str, ...]] = {
+    "laser": ("scan",),
+    "lidar3d": ("points",),
+    "rgbd_camera": ("{}/points", "{}/image_raw", "{}/depth/image"),
+    "imu": (),
+    "gnss": (),
 }
 
 
@@ -86,7 +98,8 @@ def test_every_robot_of_the_world_is_shown_with_all_it_has(path: Path) -> None:
     for vehicle in world.vehicles:
         space = f"/{vehicle.name}/" if path.stem in PREFIXED else "/"
         expected |= {space + name for name in ("robot_description", "chassis_markers", "odom")}
-        expected |= {f"{space}scan" for _ in vehicle.sensors}
+        for sensor in vehicle.sensors:
+            expected |= {space + name.format(sensor.name) for name in OF_SENSORS[sensor.kind]}
     assert topics == expected
 
 
