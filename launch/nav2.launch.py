@@ -118,6 +118,7 @@ def generate_launch_description() -> LaunchDescription:
         "bringup_launch.py",
         {**WITHOUT, **{name: LaunchConfiguration(name) for name in PASSED}},
         condition=IfCondition(LaunchConfiguration("use_nav2")),
+        needed={"slam_toolbox": IfCondition(LaunchConfiguration("slam"))},
     )
     actions = [simulator, window, parameters, navigation]
     return LaunchDescription([*declared(ARGUMENTS), *actions])

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
+from launch.condition import Condition
 from launch.launch_context import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import IfElseSubstitution, LaunchConfiguration
@@ -80,7 +81,8 @@ def missing(package: str) -> str:
         get_package_share_directory(package)
     except (PackageNotFoundError, LookupError, ValueError):
         return (
-            f"{package} is not installed: it is not started (apt: ros-$ROS_DISTRO-{_apt(package)})"
+            f"{package} is not installed: what needs it is not started"
+            f" (apt: ros-$ROS_DISTRO-{package.replace('_', '-')})"
         )
     return ""
 
@@ -129,7 +131,12 @@ def node_if_installed(*, package: str, **arguments: Any) -> OpaqueFunction:
 
 
 def launch_if_installed(
-    package: str, file: str, arguments: Mapping[str, Any], condition: Any = None
+    package: str,
+    file: str,
+    arguments: Mapping[str, Any],
+    *,
+    condition: Any = None,
+    needed: Mapping[str, Condition] | None = None,
 ) -> OpaqueFunction:
     """Return another package's launch file, included if that is installed.
 
@@ -138,18 +145,16 @@ def launch_if_installed(
         file: Name in the package's folder launch.
         arguments: Values of its arguments; those that it does not know do no harm.
         condition: Whether to include it at all.
+        needed: Further packages without which it fails, and when.
     """
 
     def include(context: LaunchContext) -> list[Any]:
-        absent = missing(package)
+        further = [p for p, when in (needed or {}).items() if when.evaluate(context)]
+        absent = [text for text in map(missing, (package, *further)) if text]
         if absent:
-            return [LogInfo(msg=absent)]
+            return [LogInfo(msg=text) for text in absent]
         path = Path(get_package_share_directory(package)) / "launch" / file
         source = PythonLaunchDescriptionSource(str(path))
         return [IncludeLaunchDescription(source, launch_arguments=arguments.items())]
 
     return OpaqueFunction(function=include, condition=condition)
-
-
-def _apt(package: str) -> str:
-    return {"nav2_bringup": "nav2-bringup"}.get(package, package.replace("_", "-"))

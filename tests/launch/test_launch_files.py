@@ -23,6 +23,7 @@ SIM = LAUNCH / "sim.launch.py"
 WORLDS = sorted(path.name.partition(".")[0] for path in (ROOT / "worlds").glob("*.world.xml"))
 #: Launch files with other people's packages, and the argument that leaves those out.
 CONSUMERS = {"nav2": "use_nav2", "slam": "use_slam", "ekf": "use_ekf"}
+ALONE = dict.fromkeys(CONSUMERS.values(), "false")
 #: Launch files that start no simulator.
 BESIDE = {"rviz", "teleop"}
 #: Any world will do where nothing is started.
@@ -51,14 +52,14 @@ def test_every_world_has_a_launch_file() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_it_can_be_read_and_every_argument_has_help(file: Path) -> None:
-    declared = visited(file, **ANY).declared()
+    declared = visited(file, **ANY, **ALONE).declared()
     assert len(declared) >= (3 if file.name.partition(".")[0] in BESIDE else 10)
     assert all(argument.description.endswith(".") for argument in declared.values())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_files_that_it_names_exist(file: Path) -> None:
-    values = visited(file, world_file=str(SIM)).values
+    values = visited(file, world_file=str(SIM), **ALONE).values
     named = [n for n in ("world_file", "rviz_config_file", "params_file", "map") if n in values]
     assert named
     assert all(Path(values[name]).is_file() for name in named)
@@ -86,8 +87,7 @@ def test_every_node_takes_simulated_time(file: Path) -> None:
 def test_no_window_where_none_is_wanted(
     file: Path, arguments: dict[str, str], started: list[str]
 ) -> None:
-    without = dict.fromkeys(CONSUMERS.values(), "false")
-    assert visited(file, **ANY, **without, **arguments).executables == started
+    assert visited(file, **ANY, **ALONE, **arguments).executables == started
 
 
 @pytest.mark.usefixtures("everything_installed")
@@ -107,7 +107,7 @@ def test_every_rviz_configuration_is_used() -> None:
     used = {*WORLDS, "sim", "nav2", "ekf"}
     assert {path.stem for path in (ROOT / "rviz").iterdir()} == used
     for name in ("sim", "nav2", "ekf"):
-        default = visited(path_of(name), **ANY).values["rviz_config_file"]
+        default = visited(path_of(name), **ANY, **ALONE).values["rviz_config_file"]
         assert Path(default).name == f"{name}.rviz"
 
 
@@ -174,7 +174,7 @@ def test_the_number_of_robots_reaches_the_simulator_alone() -> None:
 # ------------------------------------------------------------------- other people's packages
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_consumers_that_are_missing_are_reported_and_not_fatal(name: str) -> None:
-    arguments = {**ANY, "use_rviz": "false"}
+    arguments = {**ANY, "use_rviz": "false", "use_composition": "False"}
     present = visited(path_of(name), **arguments)
     assert present.executables[0] == "mvsim_node"
     assert "is not installed" in present.reports or len(present.nodes) > 1
@@ -185,7 +185,7 @@ def test_consumers_that_are_missing_are_reported_and_not_fatal(name: str) -> Non
 
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_somebody_else_owns_the_transforms(name: str) -> None:
-    node = simulator(path_of(name), **ANY)
+    node = simulator(path_of(name), **ANY, **{CONSUMERS[name]: "false"})
     assert node.parameters["do_fake_localization"] is False
     assert node.parameters["publish_tf_odom2baselink"] is (name != "ekf")
 
@@ -210,14 +210,34 @@ def test_nav2_can_join_a_simulator_that_runs() -> None:
     assert visit.nodes[0].namespace == "robot2"
 
 
+def test_slam_toolbox_is_missed_only_where_nav2_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "missing", lambda p: f"no {p}" if p != "rviz2" else "")
+    nav2 = path_of("nav2")
+    assert visited(nav2, headless="true").reports == "no nav2_bringup"
+    assert visited(nav2, headless="true", slam="True").reports == "no nav2_bringup no slam_toolbox"
+
+
+@pytest.mark.skipif(bool(consumers.missing("nav2_bringup")), reason="nav2_bringup is missing")
+@pytest.mark.parametrize("namespace", ["", "robot7"])
+def test_nav2_s_own_launch_files_take_the_arguments(namespace: str) -> None:
+    arguments = {"namespace": namespace, "use_composition": "False", "use_rviz": "false"}
+    nodes = {node.executable: node for node in visited(path_of("nav2"), **arguments).nodes}
+    assert {"mvsim_node", "map_server", "amcl", "controller_server", "bt_navigator"} <= set(nodes)
+    assert {node.namespace for node in nodes.values()} == {namespace}
+    kept = str(ROOT / "worlds" / "maps" / "building.yaml")
+    assert nodes["map_server"].parameters["yaml_filename"] == kept
+
+
 def test_nav2_puts_the_robot_where_its_launch_arguments_say() -> None:
-    node = simulator(path_of("nav2"), robot_name="r1", x_pose="-2.00", y_pose="0.5", yaw="1.57")
+    place = {"robot_name": "r1", "x_pose": "-2.00", "y_pose": "0.5", "yaw": "1.57"}
+    node = simulator(path_of("nav2"), **place, use_nav2="false")
     text = node.parameters["start_poses"]
     assert text == "r1 x=-2.00 y=0.5 z= roll= pitch= yaw=1.57"
     assert node.parameters["publish_initialpose"] is True
     start_poses = pytest.importorskip("mvsim_ros2.start_poses")
     assert start_poses.poses_in(text) == {"r1": {"x": -2.0, "y": 0.5, "yaw": 1.57}}
-    assert start_poses.poses_in(simulator(path_of("nav2")).parameters["start_poses"]) == {}
+    plain = simulator(path_of("nav2"), use_nav2="false")
+    assert start_poses.poses_in(plain.parameters["start_poses"]) == {}
 
 
 def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:
@@ -226,8 +246,8 @@ def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:
     Not those that say what Gazebo loads (world, robot_sdf), for that is `world_file`, and
     use_robot_state_pub, for the simulator does that.
     """
-    declared = visited(path_of("nav2")).declared()
-    values = visited(path_of("nav2")).values
+    visit = visited(path_of("nav2"), use_nav2="false")
+    declared, values = visit.declared(), visit.values
     defaults = {
         **{"namespace": "", "slam": "false", "use_sim_time": "true", "autostart": "true"},
         **{"use_composition": "true", "use_respawn": "false", "use_simulator": "true"},
@@ -239,7 +259,8 @@ def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:
 
 
 def test_nav2_drives_the_mecanum_platform_with_its_own_map_and_parameters() -> None:
-    visit = visited(path_of("mecanum"), use_nav2="true", use_rviz="false")
+    arguments = {"use_nav2": "true", "use_rviz": "false", "use_composition": "False"}
+    visit = visited(path_of("mecanum"), **arguments)
     assert Path(visit.nodes[0].parameters["world_file"]).name == "mecanum.world.xml"
     assert Path(visit.values["map"]) == ROOT / "worlds" / "maps" / "mecanum.yaml"
     assert Path(visit.values["rviz_config_file"]).name == "nav2.rviz"

@@ -9,7 +9,7 @@ from typing import Any
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-from launch_ros.actions import Node
+from launch_ros.actions import LoadComposableNodes, Node
 from launch_ros.parameter_descriptions import Parameter
 from launch_ros.utilities import evaluate_parameters
 
@@ -73,6 +73,8 @@ class Visit:
             if entity.condition is None or entity.condition.evaluate(self.context):
                 self.nodes.append(self._started(entity))
             return
+        if isinstance(entity, LoadComposableNodes):
+            return  # it would look for their container
         for child in entity.visit(self.context) or []:
             self.visit(child)
 
