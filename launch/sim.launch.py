@@ -27,6 +27,7 @@ PARAMETERS = {
     "publish_initialpose": ("false", "Tell AMCL where the vehicle is."),
     "publish_tf_odom2baselink": ("true", "Publish odom -> base_footprint."),
     "force_publish_vehicle_namespace": ("false", "Use a namespace even for a single vehicle."),
+    "publish_log_topics": ("false", "Publish each column of the logs on a topic."),
 }
 OTHERS = {
     "params_file": (str(SHARE / "params" / "sim.yaml"), "Further parameters of the node."),

@@ -10,13 +10,12 @@ docs/ros2_interface.md are made from them.
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 from mvsim_core import MvsimError
-from mvsim_ros2.start_poses import poses_in
+from mvsim_ros2 import parameter_values as values_of
 
 #: How the names of parameters begin that change the quality of service of a publisher.
 QOS_PREFIX = "qos_overrides."
@@ -24,6 +23,7 @@ QOS_PREFIX = "qos_overrides."
 StampedChoice = Literal["auto", "true", "false"]
 MapChoice = Literal["auto", "true", "false"]
 OdometryStart = Literal["zero", "spawn"]
+NoHit = Literal["inf", "range_max", "beyond", "zero"]
 
 
 class SettingsError(MvsimError):
@@ -39,110 +39,44 @@ class About:
         convert: From any value that ROS delivers to the field's; raises ValueError with the rule.
         limits: The rule in words, unit included.
         live: Whether it may change while the node runs.
+        span: Lowest and highest number, both allowed: whole numbers or floating-point ones.
     """
 
     help: str
     convert: Callable[[Any], Any]
     limits: str
     live: bool = False
-
-
-def _boolean(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    raise ValueError
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    raise ValueError
-
-
-def _frame(value: Any) -> str:
-    # tf2 refuses frame names that begin with a slash.
-    name = _text(value).lstrip("/")
-    if not name or any(c.isspace() for c in name):
-        raise ValueError
-    return name
-
-
-def _frame_prefix(value: Any) -> str:
-    text = _text(value).lstrip("/")
-    if any(c.isspace() for c in text):
-        raise ValueError
-    return text
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError
-    return float(value)
-
-
-def _between(low: float, high: float) -> Callable[[Any], float]:
-    def convert(value: Any) -> float:
-        number = _number(value)
-        if not low <= number <= high:
-            raise ValueError
-        return number
-
-    return convert
-
-
-def _factor(value: Any) -> float:
-    if isinstance(value, str):
-        if value.lower() == "max":
-            return 0.0
-        value = float(value)
-    return _between(0.0, 1e6)(value)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError
-    return value
-
-
-def _three_way(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and value.lower() in ("auto", "true", "false"):
-        return value.lower()
-    raise ValueError
-
-
-def _poses(value: Any) -> str:
-    poses_in(_text(value))
-    return str(value)
-
-
-def _start(value: Any) -> str:
-    if value not in ("zero", "spawn"):
-        raise ValueError
-    return str(value)
+    span: tuple[float, float] | None = None
 
 
 def _switch(default: bool, help_text: str) -> Any:
-    about = About(help_text, _boolean, "true or false")
+    about = About(help_text, values_of.boolean, "true or false")
     return field(default=default, metadata={"about": about})
 
 
 def _param(
     default: Any,
     help_text: str,
-    convert: Callable[[Any], Any] = _text,
+    convert: Callable[[Any], Any] = values_of.text,
     limits: str = "a text",
     *,
     live: bool = False,
+    span: tuple[float, float] | None = None,
 ) -> Any:
-    return field(default=default, metadata={"about": About(help_text, convert, limits, live)})
+    about = About(help_text, convert, limits, live, span)
+    return field(default=default, metadata={"about": about})
 
 
-_FRAME = (_frame, "a name without spaces")
-_THREE_WAY = (_three_way, "auto, true or false")
+def _measure(
+    default: float, help_text: str, span: tuple[float, float], unit: str, *, live: bool = False
+) -> Any:
+    low, high = (f"{end:g}".replace("e+0", "e") for end in span)
+    limits = f"a number in [{low}, {high}] {unit}"
+    return _param(default, help_text, values_of.between(*span), limits, live=live, span=span)
+
+
+_FRAME = (values_of.frame, "a name without spaces")
+_THREE_WAY = (values_of.three_way, "auto, true or false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,40 +87,50 @@ class Settings:
     realtime_factor: float = _param(
         1.0,
         "Simulated seconds per second; max or 0: as fast as possible.",
-        _factor,
+        values_of.factor,
         "max or a number in [0, 1e6]",
         live=True,
+        span=values_of.FACTORS,
     )
     start_paused: bool = _switch(
         False, "Begin paused after the first step; see the services for playing and stepping."
     )
     seed: int = _param(
-        0, "Seed of all random numbers of the simulation.", _whole, "a whole number >= 0"
+        0,
+        "Seed of all random numbers of the simulation.",
+        values_of.whole,
+        "a whole number >= 0",
+        span=(0, values_of.LARGEST),
     )
     enable_stamped_cmd_vel: StampedChoice = _param(
         "auto",
         "Type of cmd_vel: true = TwistStamped, false = Twist, auto = what publishers offer.",
         *_THREE_WAY,
     )
-    command_timeout: float = _param(
+    cmd_angle_instead_rotvel: bool = _switch(
+        False,
+        "Take angular.z of cmd_vel as the steering angle [rad] of a virtual front centre wheel,"
+        " of vehicles that steer; false: as the yaw rate.",
+    )
+    command_timeout: float = _measure(
         0.5,
         "Simulated time without a command after which a vehicle stops; 0: never.",
-        _between(0.0, 1e6),
-        "a number in [0, 1e6] s",
+        (0.0, 1e6),
+        "s",
         live=True,
     )
-    publish_rate: float = _param(
+    publish_rate: float = _measure(
         50.0,
         "Rate of odom, ground truth, TF and collision, in simulated time.",
-        _between(0.1, 1e4),
-        "a number in [0.1, 10000] Hz",
+        (0.1, 1e4),
+        "Hz",
         live=True,
     )
-    clock_rate: float = _param(
+    clock_rate: float = _measure(
         200.0,
         "Least rate of /clock in simulated time; ticks in which something is published get one.",
-        _between(1.0, 1e4),
-        "a number in [1, 10000] Hz",
+        (1.0, 1e4),
+        "Hz",
         live=True,
     )
     do_fake_localization: bool = _switch(
@@ -201,14 +145,14 @@ class Settings:
     odom_starts_at: OdometryStart = _param(
         "zero",
         "Pose by the odometry at the start: zero, or spawn = the vehicle's in the world.",
-        _start,
+        values_of.odometry_start,
         "zero or spawn",
     )
     start_poses: str = _param(
         "",
         "Where vehicles of the first world begin, instead of where its file says; z, roll and"
         " pitch, like those of <init_pose3d>, mostly come from the ground.",
-        _poses,
+        values_of.start_poses,
         "a text like r1 x=1.0 yaw=1.57; r2 y=-4 [m, rad], or without name for the only vehicle",
     )
     publish_initialpose: bool = _switch(
@@ -226,9 +170,19 @@ class Settings:
     mvsim_topic_names: bool = _switch(
         True, "Publish also under the topic names of the C++ MVSim where they differ."
     )
+    publish_log_topics: bool = _switch(
+        False, "Publish each column of the logs of vehicles and wheels on a topic, in each step."
+    )
     scan_topic: str = _param(
         "scan",
         "Further topic for the scans of a vehicle that has exactly one 2D lidar; empty: none.",
+    )
+    scan_no_hit: NoHit = _param(
+        "inf",
+        "Range of LaserScan where nothing is met: inf as REP-117 has it, or for consumers that"
+        " cannot take it range_max, beyond (1 cm more) or zero.",
+        values_of.no_hit,
+        "inf, range_max, beyond or zero",
     )
     map_frame: str = _param("map", "Frame of the world.", *_FRAME)
     odom_frame: str = _param("odom", "Frame of the odometry.", *_FRAME)
@@ -240,8 +194,15 @@ class Settings:
         "",
         "Put before all frames but the map's, with <name> for the vehicle's name; all vehicles"
         " then share one /tf. Empty: plain names, and a /tf in each vehicle's namespace.",
-        _frame_prefix,
+        values_of.no_spaces,
         "a text without spaces such as <name>/",
+    )
+    world_frame: str = _param(
+        "",
+        "Frame above map, tied to it on tf_static; with frame_prefix each vehicle then has a map"
+        " frame of its own, such as r1/map, and this is above all of them. Empty: none.",
+        values_of.no_spaces,
+        "a name without spaces, or empty",
     )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")
 
@@ -251,6 +212,11 @@ class Settings:
         return (
             self.do_fake_localization if self.publish_map == "auto" else self.publish_map == "true"
         )
+
+    @property
+    def common_frame(self) -> str:
+        """Frame of the world, in which is what belongs to no vehicle."""
+        return self.world_frame if self.world_frame and self.frame_prefix else self.map_frame
 
 
 PARAMETERS: Mapping[str, About] = {f.name: f.metadata["about"] for f in fields(Settings)}
@@ -262,7 +228,6 @@ ELSEWHERE: Mapping[str, str] = {
     "period_ms_publish_tf": "use publish_rate [Hz]",
     "publisher_history_len": "use qos_overrides.<topic>.publisher.depth",
     "gui_refresh_period": "there is no window in this node",
-    "publish_log_topics": "logs are not published",
 }
 
 
@@ -285,7 +250,12 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: A value breaks its rule.
     """
-    return Settings(**{name: checked(name, value) for name, value in values.items()})
+    settings = Settings(**{name: checked(name, value) for name, value in values.items()})
+    if settings.world_frame == settings.map_frame and not settings.frame_prefix:
+        raise SettingsError(
+            f"parameter 'world_frame' must differ from map_frame, got {settings.map_frame!r}"
+        )
+    return settings
 
 
 def changed(settings: Settings, values: Mapping[str, Any]) -> Settings:
@@ -322,25 +292,45 @@ class ParameterHost(Protocol):
         """Declare a parameter and return it."""
 
 
-def declare(node: ParameterHost) -> Settings:
+def descriptor_of(name: str) -> Any:
+    """Return what ROS shall know of a parameter: help, rule, range.
+
+    Types are dynamic: `publish_rate:=50` need not be written 50.0. ROS itself checks the range of
+    floating-point numbers only, or of whole ones; the rest is checked by `changed`.
+    """
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+    about = PARAMETERS[name]
+    descriptor = ParameterDescriptor(
+        description=about.help,
+        additional_constraints=f"must be {about.limits}",
+        read_only=not about.live,
+        dynamic_typing=True,
+    )
+    if about.span is not None:
+        low, high = about.span
+        if isinstance(low, int):
+            descriptor.integer_range = [IntegerRange(from_value=low, to_value=int(high))]
+        else:
+            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return descriptor
+
+
+def declare(node: ParameterHost, given: Mapping[str, Any]) -> Settings:
     """Declare all parameters on a node and return their values.
 
-    They are declared with dynamic types: `publish_rate:=50` need not be written 50.0.
+    Args:
+        node: Where.
+        given: What the node was started with, by name; values are in their attribute `value`.
 
     Raises:
         SettingsError: A value breaks its rule.
     """
-    from rcl_interfaces.msg import ParameterDescriptor
-
+    for name, parameter in given.items():
+        if name in PARAMETERS and parameter.value is not None:
+            checked(name, parameter.value)  # here, as what rclpy raises names no rule
     values = {}
     for f in fields(Settings):
-        about = PARAMETERS[f.name]
-        descriptor = ParameterDescriptor(
-            description=about.help,
-            additional_constraints=f"must be {about.limits}",
-            read_only=not about.live,
-            dynamic_typing=True,
-        )
-        value = node.declare_parameter(f.name, f.default, descriptor).value
+        value = node.declare_parameter(f.name, f.default, descriptor_of(f.name)).value
         values[f.name] = f.default if value is None else value
-    return settings_from(cast(Mapping[str, Any], values))
+    return settings_from(values)

@@ -128,7 +128,7 @@ def test_the_xml_twin_has_the_same_arguments() -> None:
                 for name, argument in visit.declared().items()
             }
         )
-    assert len(texts[0]) == 15
+    assert len(texts[0]) == 16
     assert texts[0] == texts[1]
 
 

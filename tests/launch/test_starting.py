@@ -127,11 +127,12 @@ def test_as_many_robots_as_are_asked_for(
     with launched(domain_pool, tmp_path, name, **arguments) as (launch, observer):
         robots = {f"/robot{i + 1}" for i in range(number)}
         spaces = robots if shared == "false" else {""}
-        expected = {f"{r}/odom" for r in robots} | {f"{space}/tf" for space in spaces}
-        eventually(lambda: expected <= topics(observer), "topics")
-        assert {t for t in topics(observer) if t.endswith(("/odom", "/tf"))} == expected | {
-            f"{robot}/ground_truth/odom" for robot in robots
+        expected = {
+            f"{robot}{odom}" for robot in robots for odom in ("/odom", "/ground_truth/odom")
         }
+        expected |= {f"{space}/tf" for space in spaces}
+        eventually(lambda: expected <= topics(observer), "topics")
+        assert {t for t in topics(observer) if t.endswith(("/odom", "/tf"))} == expected
         assert launch.interrupt() == 0
 
 

@@ -157,7 +157,7 @@ def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:
 def test_bounds_filter_by_overlap(world: World) -> None:
     def found(shape: int, a: entities.Point, b: entities.Point) -> list[str]:
         wanted = entities.Filter(shape=shape, points=(a, b))
-        return [name for name, _ in entities.matching(world, wanted)]
+        return [name for name, _ in entities.matching(world, wanted, {})]
 
     assert found(entities.BOX, (0.0, 0.0, 0.0), (-3.0, 3.0, 1.0)) == ["r1"]
     assert found(entities.BOX, (0.0, 0.0, 0.0), (3.0, 3.0, 1.0)) == []

@@ -155,7 +155,9 @@ class WorldSpec(Spec):
     collision_threshold: float = param(0.03, unit="m", check=NOT_NEGATIVE)
     joystick_enabled: bool = param(False)
     server_address: str = param("localhost")
-    save_to_rawlog: str = param("", help="accepted; MRPT rawlogs are not written")
+    save_to_rawlog: str = param(
+        "", help="data set for MRPT, one a vehicle: <name>.<vehicle>.rawlog"
+    )
     rawlog_odometry_rate: float = param(10.0, unit="Hz", check=POSITIVE)
     save_ground_truth_trajectory: str = param(
         "", help="gt.txt: TUM files gt.VEHICLE.txt, in the working directory"
