@@ -8,15 +8,19 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from launch import LaunchDescription
+from mvsim_ros2.consumers import declared
 
 SHARE = Path(__file__).absolute().parents[1]
+
+ARGUMENTS = {
+    "rviz_config_file": (str(SHARE / "rviz" / "building.rviz"), "Configuration of RViz."),
+}
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return sim.launch.py with this world; its other arguments can be given as well."""
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
-    arguments = {
-        "world_file": str(SHARE / "worlds" / "building.world.xml"),
-        "rviz_config_file": str(SHARE / "rviz" / "sim.rviz"),
-    }
-    return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])
+    world = {"world_file": str(SHARE / "worlds" / "building.world.xml")}
+    return LaunchDescription(
+        [*declared(ARGUMENTS), IncludeLaunchDescription(sim, launch_arguments=world.items())]
+    )

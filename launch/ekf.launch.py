@@ -13,19 +13,19 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, node_if_installed
+from mvsim_ros2.consumers import declared, node_if_installed, parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
-    "world_file": (str(SHARE / "worlds" / "warehouse.world.xml"), "World file to simulate."),
+    "world_file": (str(SHARE / "worlds" / "field.world.xml"), "World file to simulate."),
     "use_sim_time": ("true", "All nodes take their time from /clock."),
     "params_file": (str(SHARE / "params" / "sim.yaml"), "Parameters of the simulator."),
     "ekf_params_file": (str(SHARE / "params" / "ekf.yaml"), "Parameters of robot_localization."),
     "use_ekf": ("true", "Start robot_localization at all."),
-    "use_gps": ("false", "Fuse GPS too: it needs a satellite receiver and a georeference."),
+    "use_gps": ("false", "Fuse GPS too: the world needs a georeference."),
     "use_rviz": ("true", "Start RViz."),
-    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "Configuration of RViz."),
+    "rviz_config_file": (str(SHARE / "rviz" / "ekf.rviz"), "Configuration of RViz."),
     "headless": ("false", "Open no window at all, RViz included."),
     "realtime_factor": ("1.0", "Simulated seconds per second, or max."),
 }
@@ -41,16 +41,16 @@ def generate_launch_description() -> LaunchDescription:
     given = {name: LaunchConfiguration(name) for name in SIMULATED}
     given["publish_tf_odom2baselink"] = "false"
     given["do_fake_localization"] = "false"
-    parameters = [
+    given_to_filters = [
         LaunchConfiguration("ekf_params_file"),
-        {"use_sim_time": LaunchConfiguration("use_sim_time")},
+        *parameters(use_sim_time=LaunchConfiguration("use_sim_time")),
     ]
     local = node_if_installed(
         package="robot_localization",
         executable="ekf_node",
         name="ekf_odom",
         output="screen",
-        parameters=parameters,
+        parameters=given_to_filters,
         condition=IfCondition(LaunchConfiguration("use_ekf")),
     )
     gps = IfCondition(LaunchConfiguration("use_gps"))
@@ -59,7 +59,7 @@ def generate_launch_description() -> LaunchDescription:
         executable="ekf_node",
         name="ekf_map",
         output="screen",
-        parameters=parameters,
+        parameters=given_to_filters,
         remappings=[("odometry/filtered", "odometry/global")],
         condition=gps,
     )
@@ -68,7 +68,7 @@ def generate_launch_description() -> LaunchDescription:
         executable="navsat_transform_node",
         name="navsat_transform",
         output="screen",
-        parameters=parameters,
+        parameters=given_to_filters,
         remappings=[("imu", "imu/data"), ("odometry/filtered", "odometry/global")],
         condition=gps,
     )

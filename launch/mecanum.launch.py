@@ -10,16 +10,24 @@ from pathlib import Path
 from launch.actions import IncludeLaunchDescription
 from launch.conditions import IfCondition, UnlessCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import IfElseSubstitution, LaunchConfiguration
 
 from launch import LaunchDescription
 from mvsim_ros2.consumers import declared
 
 SHARE = Path(__file__).absolute().parents[1]
-WORLD = {
-    "world_file": str(SHARE / "worlds" / "mecanum.world.xml"),
-    "rviz_config_file": str(SHARE / "rviz" / "sim.rviz"),
+CHOSEN = LaunchConfiguration("use_nav2")
+
+ARGUMENTS = {
+    "use_nav2": ("false", "Let Nav2 drive the platform."),
+    "rviz_config_file": (
+        IfElseSubstitution(
+            CHOSEN, str(SHARE / "rviz" / "nav2.rviz"), str(SHARE / "rviz" / "mecanum.rviz")
+        ),
+        "Configuration of RViz.",
+    ),
 }
+WORLD = {"world_file": str(SHARE / "worlds" / "mecanum.world.xml")}
 NAVIGATION = {
     "map": str(SHARE / "worlds" / "maps" / "mecanum.yaml"),
     "params_file": str(SHARE / "params" / "nav2_omni.yaml"),
@@ -28,21 +36,20 @@ NAVIGATION = {
 
 def generate_launch_description() -> LaunchDescription:
     """Return sim.launch.py or nav2.launch.py with this world; their other arguments work too."""
-    chosen = LaunchConfiguration("use_nav2")
     alone, navigated = (
         PythonLaunchDescriptionSource(str(SHARE / "launch" / f"{name}.launch.py"))
         for name in ("sim", "nav2")
     )
     return LaunchDescription(
         [
-            *declared({"use_nav2": ("false", "Let Nav2 drive the platform.")}),
+            *declared(ARGUMENTS),
             IncludeLaunchDescription(
-                alone, launch_arguments=WORLD.items(), condition=UnlessCondition(chosen)
+                alone, launch_arguments=WORLD.items(), condition=UnlessCondition(CHOSEN)
             ),
             IncludeLaunchDescription(
                 navigated,
                 launch_arguments={**WORLD, **NAVIGATION}.items(),
-                condition=IfCondition(chosen),
+                condition=IfCondition(CHOSEN),
             ),
         ]
     )

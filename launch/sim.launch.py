@@ -4,14 +4,14 @@
 
 from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument, Shutdown
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
 from launch.conditions import IfCondition
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import AndSubstitution, LaunchConfiguration, NotSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared
+from mvsim_ros2.consumers import declared, parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -22,39 +22,38 @@ PARAMETERS = {
     "frame_prefix": ("", "Put before frames, <name> is the vehicle; all then share one /tf."),
     "use_sim_time": ("true", "All nodes take their time from /clock."),
     "headless": ("false", "Open no window at all, RViz included."),
+    "start_poses": ("", "Where vehicles begin, such as r1 x=1.0 y=-2.0 yaw=1.57 [m, rad]."),
     "do_fake_localization": ("true", "Publish map -> odom from the true pose."),
+    "publish_initialpose": ("false", "Tell AMCL where the vehicle is."),
     "publish_tf_odom2baselink": ("true", "Publish odom -> base_footprint."),
     "force_publish_vehicle_namespace": ("false", "Use a namespace even for a single vehicle."),
+    "publish_log_topics": ("false", "Publish each column of the logs on a topic."),
 }
 OTHERS = {
     "params_file": (str(SHARE / "params" / "sim.yaml"), "Further parameters of the node."),
     "use_rviz": ("true", "Start RViz."),
     "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "Configuration of RViz."),
+    "rviz_namespace": ("", "Namespace of the robot that RViz shows, if it has one."),
 }
 #: Texts that must not be read as YAML.
-TEXTS = ("world_file", "frame_prefix")
+TEXTS = ("world_file", "frame_prefix", "start_poses")
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the simulator, and RViz beside it; both end with the simulator."""
     world = DeclareLaunchArgument("world_file", description="World file to simulate.")
     values = {name: LaunchConfiguration(name) for name in ("world_file", *PARAMETERS)}
-    texts = {name: ParameterValue(values[name], value_type=str) for name in TEXTS}
     simulator = Node(
         package="mvsim_ros2",
         executable="mvsim_node",
         name="mvsim",
         output="screen",
-        parameters=[LaunchConfiguration("params_file"), {**values, **texts}],
+        parameters=[LaunchConfiguration("params_file"), *parameters(TEXTS, **values)],
         on_exit=Shutdown(reason="the simulator has ended"),
     )
     windows = NotSubstitution(LaunchConfiguration("headless"))
-    rviz = Node(
-        package="rviz2",
-        executable="rviz2",
-        name="rviz2",
-        arguments=["-d", LaunchConfiguration("rviz_config_file")],
-        parameters=[{"use_sim_time": LaunchConfiguration("use_sim_time")}],
+    rviz = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(SHARE / "launch" / "rviz.launch.py")),
         condition=IfCondition(AndSubstitution(LaunchConfiguration("use_rviz"), windows)),
     )
     return LaunchDescription([world, *declared({**PARAMETERS, **OTHERS}), simulator, rviz])

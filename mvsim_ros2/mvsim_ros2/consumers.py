@@ -7,24 +7,71 @@ What is missing is reported, and the rest starts all the same.
 
 from __future__ import annotations
 
+import atexit
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
+from launch.condition import Condition
 from launch.launch_context import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import IfElseSubstitution, LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import Parameter
 
 
-def declared(arguments: Mapping[str, tuple[str, str]]) -> list[DeclareLaunchArgument]:
-    """Return the declarations of arguments, given as {name: (default, description)}."""
+def declared(arguments: Mapping[str, tuple[Any, str]]) -> list[DeclareLaunchArgument]:
+    """Return the declarations of arguments, given as {name: (default, description)}.
+
+    Args:
+        arguments: Defaults are texts or substitutions.
+    """
     return [
         DeclareLaunchArgument(name, default_value=default, description=text)
         for name, (default, text) in arguments.items()
+    ]
+
+
+def fleet_arguments(rviz: Path, world: str, first: str) -> dict[str, tuple[Any, str]]:
+    """Return arguments for several robots: all on one /tf, or each on one of its own.
+
+    An argument of `ros2 launch` cannot be empty: hence `shared_tf`, and not only `frame_prefix`.
+
+    Args:
+        rviz: Folder of the configurations of RViz.
+        world: Name of the one that shows all robots on one /tf.
+        first: The robot that is shown where each has its own.
+    """
+    shared = LaunchConfiguration("shared_tf")
+
+    def either(one: str, each: str) -> Any:
+        return IfElseSubstitution(shared, one, each)
+
+    config = either(str(rviz / f"{world}.rviz"), str(rviz / "sim.rviz"))
+    return {
+        "shared_tf": ("true", "One /tf, frames are prefixed; false: plain frames, a tf for each."),
+        "frame_prefix": (either("<name>/", ""), "Put before frames, <name> is the vehicle."),
+        "rviz_config_file": (config, "Configuration of RViz."),
+        "rviz_namespace": (either("", first), "The robot that RViz shows without shared_tf."),
+    }
+
+
+def parameters(texts: Iterable[str] = (), **values: Any) -> list[Parameter]:
+    """Return parameters of a node, to be given on its command line.
+
+    A dictionary would do as well, but launch_ros leaves a file in the temporary folder for each.
+
+    Args:
+        texts: Names of those that must not be read as YAML.
+        values: Values or substitutions by name.
+    """
+    return [
+        Parameter(name, value, value_type=str if name in texts else None)
+        for name, value in values.items()
     ]
 
 
@@ -34,7 +81,8 @@ def missing(package: str) -> str:
         get_package_share_directory(package)
     except (PackageNotFoundError, LookupError, ValueError):
         return (
-            f"{package} is not installed: it is not started (apt: ros-$ROS_DISTRO-{_apt(package)})"
+            f"{package} is not installed: what needs it is not started"
+            f" (apt: ros-$ROS_DISTRO-{package.replace('_', '-')})"
         )
     return ""
 
@@ -42,7 +90,8 @@ def missing(package: str) -> str:
 def costmaps_in_namespace(params_file: str, namespace: str) -> str:
     """Return the path of a copy of a Nav2 parameter file for a robot in a namespace.
 
-    Absolute topics of the costmaps are moved there; all else Nav2 moves itself.
+    Absolute topics of the costmaps are moved there; all else Nav2 moves itself. The copy is
+    removed when this process, the launch, ends.
 
     Args:
         params_file: Nav2's parameters.
@@ -53,6 +102,7 @@ def costmaps_in_namespace(params_file: str, namespace: str) -> str:
         _move_topics(tree.get(name, {}), f"/{namespace.strip('/')}")
     with tempfile.NamedTemporaryFile("w", prefix="nav2_", suffix=".yaml", delete=False) as file:
         yaml.safe_dump(tree, file)
+    atexit.register(Path(file.name).unlink, missing_ok=True)
     return file.name
 
 
@@ -81,7 +131,12 @@ def node_if_installed(*, package: str, **arguments: Any) -> OpaqueFunction:
 
 
 def launch_if_installed(
-    package: str, file: str, arguments: Mapping[str, Any], condition: Any = None
+    package: str,
+    file: str,
+    arguments: Mapping[str, Any],
+    *,
+    condition: Any = None,
+    needed: Mapping[str, Condition] | None = None,
 ) -> OpaqueFunction:
     """Return another package's launch file, included if that is installed.
 
@@ -90,18 +145,16 @@ def launch_if_installed(
         file: Name in the package's folder launch.
         arguments: Values of its arguments; those that it does not know do no harm.
         condition: Whether to include it at all.
+        needed: Further packages without which it fails, and when.
     """
 
     def include(context: LaunchContext) -> list[Any]:
-        absent = missing(package)
+        further = [p for p, when in (needed or {}).items() if when.evaluate(context)]
+        absent = [text for text in map(missing, (package, *further)) if text]
         if absent:
-            return [LogInfo(msg=absent)]
+            return [LogInfo(msg=text) for text in absent]
         path = Path(get_package_share_directory(package)) / "launch" / file
         source = PythonLaunchDescriptionSource(str(path))
         return [IncludeLaunchDescription(source, launch_arguments=arguments.items())]
 
     return OpaqueFunction(function=include, condition=condition)
-
-
-def _apt(package: str) -> str:
-    return {"nav2_bringup": "nav2-bringup"}.get(package, package.replace("_", "-"))

@@ -72,10 +72,10 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
-    from mvsim_core import load_world
     from mvsim_core.progress import told
     from mvsim_ros2 import fast_dds
     from mvsim_ros2.node import MvsimNode
+    from mvsim_ros2.start_poses import world_with
 
     cleanup.callback(rclpy.try_shutdown)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
@@ -84,7 +84,7 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
     cleanup.callback(node.close)
     settings = node.settings
     with told(node.get_logger().info):
-        world = load_world(settings.world_file, seed=settings.seed)
+        world = world_with(settings.world_file, settings.start_poses, seed=settings.seed)
     node.attach(world)
     return node
 

@@ -10,18 +10,15 @@ docs/ros2_interface.md are made from them.
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
 from mvsim_core import MvsimError
+from mvsim_ros2 import parameter_values as values_of
 
 #: How the names of parameters begin that change the quality of service of a publisher.
 QOS_PREFIX = "qos_overrides."
-
-#: The largest whole number that a parameter can hold.
-LARGEST = 2**63 - 1
 
 StampedChoice = Literal["auto", "true", "false"]
 MapChoice = Literal["auto", "true", "false"]
@@ -52,98 +49,15 @@ class About:
     span: tuple[float, float] | None = None
 
 
-def _boolean(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    raise ValueError
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    raise ValueError
-
-
-def _frame(value: Any) -> str:
-    # tf2 refuses frame names that begin with a slash.
-    name = _text(value).lstrip("/")
-    if not name or any(c.isspace() for c in name):
-        raise ValueError
-    return name
-
-
-def _no_spaces(value: Any) -> str:
-    text = _text(value).lstrip("/")
-    if any(c.isspace() for c in text):
-        raise ValueError
-    return text
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError
-    return float(value)
-
-
-def _between(low: float, high: float) -> Callable[[Any], float]:
-    def convert(value: Any) -> float:
-        number = _number(value)
-        if not low <= number <= high:
-            raise ValueError
-        return number
-
-    return convert
-
-
-_FACTORS = (0.0, 1e6)
-
-
-def _factor(value: Any) -> float:
-    if isinstance(value, str):
-        if value.lower() == "max":
-            return 0.0
-        value = float(value)
-    return _between(*_FACTORS)(value)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
-        raise ValueError
-    return value
-
-
-def _three_way(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and value.lower() in ("auto", "true", "false"):
-        return value.lower()
-    raise ValueError
-
-
-def _no_hit(value: Any) -> str:
-    text = "inf" if value == math.inf else value  # YAML takes .inf for a number
-    if text not in ("inf", "range_max", "beyond", "zero"):
-        raise ValueError
-    return str(text)
-
-
-def _start(value: Any) -> str:
-    if value not in ("zero", "spawn"):
-        raise ValueError
-    return str(value)
-
-
 def _switch(default: bool, help_text: str) -> Any:
-    about = About(help_text, _boolean, "true or false")
+    about = About(help_text, values_of.boolean, "true or false")
     return field(default=default, metadata={"about": about})
 
 
 def _param(
     default: Any,
     help_text: str,
-    convert: Callable[[Any], Any] = _text,
+    convert: Callable[[Any], Any] = values_of.text,
     limits: str = "a text",
     *,
     live: bool = False,
@@ -158,11 +72,11 @@ def _measure(
 ) -> Any:
     low, high = (f"{end:g}".replace("e+0", "e") for end in span)
     limits = f"a number in [{low}, {high}] {unit}"
-    return _param(default, help_text, _between(*span), limits, live=live, span=span)
+    return _param(default, help_text, values_of.between(*span), limits, live=live, span=span)
 
 
-_FRAME = (_frame, "a name without spaces")
-_THREE_WAY = (_three_way, "auto, true or false")
+_FRAME = (values_of.frame, "a name without spaces")
+_THREE_WAY = (values_of.three_way, "auto, true or false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,10 +87,10 @@ class Settings:
     realtime_factor: float = _param(
         1.0,
         "Simulated seconds per second; max or 0: as fast as possible.",
-        _factor,
+        values_of.factor,
         "max or a number in [0, 1e6]",
         live=True,
-        span=_FACTORS,
+        span=values_of.FACTORS,
     )
     start_paused: bool = _switch(
         False, "Begin paused after the first step; see the services for playing and stepping."
@@ -184,9 +98,9 @@ class Settings:
     seed: int = _param(
         0,
         "Seed of all random numbers of the simulation.",
-        _whole,
+        values_of.whole,
         "a whole number >= 0",
-        span=(0, LARGEST),
+        span=(0, values_of.LARGEST),
     )
     enable_stamped_cmd_vel: StampedChoice = _param(
         "auto",
@@ -236,8 +150,15 @@ class Settings:
     odom_starts_at: OdometryStart = _param(
         "zero",
         "Pose by the odometry at the start: zero, or spawn = the vehicle's in the world.",
-        _start,
+        values_of.odometry_start,
         "zero or spawn",
+    )
+    start_poses: str = _param(
+        "",
+        "Where vehicles of the first world begin, instead of where its file says; z, roll and"
+        " pitch, like those of <init_pose3d>, mostly come from the ground.",
+        values_of.start_poses,
+        "a text like r1 x=1.0 yaw=1.57; r2 y=-4 [m, rad], or without name for the only vehicle",
     )
     publish_initialpose: bool = _switch(
         False, "Tell whoever comes to listen on initialpose, such as AMCL, where the vehicle is."
@@ -265,7 +186,7 @@ class Settings:
         "inf",
         "Range of LaserScan where nothing is met: inf as REP-117 has it, or for consumers that"
         " cannot take it range_max, beyond (1 cm more) or zero.",
-        _no_hit,
+        values_of.no_hit,
         "inf, range_max, beyond or zero",
     )
     map_frame: str = _param("map", "Frame of the world.", *_FRAME)
@@ -278,14 +199,14 @@ class Settings:
         "",
         "Put before all frames but the map's, with <name> for the vehicle's name; all vehicles"
         " then share one /tf. Empty: plain names, and a /tf in each vehicle's namespace.",
-        _no_spaces,
+        values_of.no_spaces,
         "a text without spaces such as <name>/",
     )
     world_frame: str = _param(
         "",
         "Frame above map, tied to it on tf_static; with frame_prefix each vehicle then has a map"
         " frame of its own, such as r1/map, and this is above all of them. Empty: none.",
-        _no_spaces,
+        values_of.no_spaces,
         "a name without spaces, or empty",
     )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")

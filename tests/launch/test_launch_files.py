@@ -5,77 +5,75 @@
 These tests need `launch` and `launch_ros`, which a ROS installation has and PyPI has not.
 """
 
+import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytest.importorskip("launch.actions")
 pytest.importorskip("launch_ros.actions")
 
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch_ros.actions import Node, PushRosNamespace
-
-from launch import LaunchContext, LaunchDescription
+from mvsim_ros2 import consumers
 from tests.conftest import ROOT
+from tests.launch.visiting import Started, visited
 
-FILES = sorted((ROOT / "launch").glob("*.launch.py"))
-SIM = ROOT / "launch" / "sim.launch.py"
+LAUNCH = ROOT / "launch"
+FILES = sorted(LAUNCH.glob("*.launch.*"))
+SIM = LAUNCH / "sim.launch.py"
+WORLDS = sorted(path.name.partition(".")[0] for path in (ROOT / "worlds").glob("*.world.xml"))
 #: Launch files with other people's packages, and the argument that leaves those out.
 CONSUMERS = {"nav2": "use_nav2", "slam": "use_slam", "ekf": "use_ekf"}
+ALONE = dict.fromkeys(CONSUMERS.values(), "false")
+#: Launch files that start no simulator.
+BESIDE = {"rviz", "teleop"}
+#: Any world will do where nothing is started.
+ANY = {"world_file": "x.world.xml"}
 
 
-def visited(file: Path, **arguments: str) -> tuple[LaunchContext, list[Any]]:
-    """Return the context and all actions of a launch file for some arguments."""
-    context = LaunchContext()
-    source = PythonLaunchDescriptionSource(str(file))
-    found: list[Any] = []
-
-    def visit(entity: Any) -> None:
-        if isinstance(entity, Node):
-            found.append(entity)
-            return
-        found.append(entity)
-        for child in entity.visit(context) or []:
-            visit(child)
-
-    visit(IncludeLaunchDescription(source, launch_arguments=arguments.items()))
-    return context, found
+@pytest.fixture(autouse=True)
+def _temporary_files_go(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
-def nodes(file: Path, **arguments: str) -> list[str]:
-    """Return the executables that a launch file would start."""
-    context, found = visited(file, **arguments)
-    return [
-        action.node_executable
-        for action in found
-        if isinstance(action, Node)
-        and (action.condition is None or action.condition.evaluate(context))
-    ]
+@pytest.fixture
+def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nodes of other packages pass for installed; nothing is started here."""
+    monkeypatch.setattr(consumers, "missing", lambda package: "")
+
+
+def path_of(name: str) -> Path:
+    return LAUNCH / f"{name}.launch.py"
 
 
 def test_every_world_has_a_launch_file() -> None:
-    worlds = {path.name.partition(".")[0] for path in (ROOT / "worlds").glob("*.world.xml")}
-    assert worlds == {path.name.partition(".")[0] for path in FILES} - {"sim", *CONSUMERS}
+    names = {path.name.partition(".")[0] for path in FILES}
+    assert set(WORLDS) == names - {"sim", *CONSUMERS, *BESIDE}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_it_can_be_read_and_every_argument_has_help(file: Path) -> None:
-    _, found = visited(file, world_file="x.world.xml")
-    assert any(isinstance(entity, LaunchDescription) for entity in found)
-    declared = [entity for entity in found if isinstance(entity, DeclareLaunchArgument)]
-    assert len(declared) >= 10
-    assert all(entity.description.endswith(".") for entity in declared)
+    declared = visited(file, **ANY, **ALONE).declared()
+    assert len(declared) >= (3 if file.name.partition(".")[0] in BESIDE else 10)
+    assert all(argument.description.endswith(".") for argument in declared.values())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_files_that_it_names_exist(file: Path) -> None:
-    context, _ = visited(file, world_file=str(SIM))
-    for name in ("world_file", "rviz_config_file", "params_file"):
-        assert Path(context.launch_configurations[name]).is_file()
+    values = visited(file, world_file=str(SIM), **ALONE).values
+    named = [n for n in ("world_file", "rviz_config_file", "params_file", "map") if n in values]
+    assert named
+    assert all(Path(values[name]).is_file() for name in named)
 
 
+@pytest.mark.usefixtures("everything_installed")
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
+def test_every_node_takes_simulated_time(file: Path) -> None:
+    visit = visited(file, **ANY, use_nav2="false", use_slam="false", prefix="env")
+    assert visit.nodes
+    assert all(node.parameters["use_sim_time"] is True for node in visit.nodes)
+
+
+@pytest.mark.usefixtures("everything_installed")
 @pytest.mark.parametrize(
     ("arguments", "started"),
     [
@@ -85,61 +83,209 @@ def test_files_that_it_names_exist(file: Path) -> None:
         ({"use_rviz": "false"}, ["mvsim_node"]),
     ],
 )
-def test_no_window_where_none_is_wanted(arguments: dict[str, str], started: list[str]) -> None:
-    assert nodes(SIM, world_file="x.world.xml", **arguments) == started
+@pytest.mark.parametrize("file", [p for p in FILES if p.name.partition(".")[0] not in BESIDE])
+def test_no_window_where_none_is_wanted(
+    file: Path, arguments: dict[str, str], started: list[str]
+) -> None:
+    assert visited(file, **ANY, **ALONE, **arguments).executables == started
 
 
-def said(context: LaunchContext, found: list[Any]) -> str:
-    """Return what a launch file reports."""
-    texts = [action.msg for action in found if isinstance(action, LogInfo)]
-    return " ".join(part.perform(context) for text in texts for part in text)
+@pytest.mark.usefixtures("everything_installed")
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_demo_opens_its_own_world_and_rviz_configuration(name: str) -> None:
+    visit = visited(path_of(name))
+    assert Path(visit.nodes[0].parameters["world_file"]) == ROOT / "worlds" / f"{name}.world.xml"
+    assert Path(visit.values["rviz_config_file"]) == ROOT / "rviz" / f"{name}.rviz"
+    other = {"rviz_config_file": "/mine.rviz", "realtime_factor": "max", "use_rviz": "false"}
+    changed = visited(path_of(name), **other)
+    assert changed.values["rviz_config_file"] == "/mine.rviz"
+    assert changed.executables == ["mvsim_node"]
+    assert changed.nodes[0].parameters["realtime_factor"] == "max"
 
 
+def test_every_rviz_configuration_is_used() -> None:
+    used = {*WORLDS, "sim", "nav2", "ekf"}
+    assert {path.stem for path in (ROOT / "rviz").iterdir()} == used
+    for name in ("sim", "nav2", "ekf"):
+        default = visited(path_of(name), **ANY, **ALONE).values["rviz_config_file"]
+        assert Path(default).name == f"{name}.rviz"
+
+
+# ------------------------------------------------------------------------------- the twin
+def simulator(file: Path, **arguments: str) -> Started:
+    """Return the node of a launch file that simulates."""
+    (node,) = (n for n in visited(file, **arguments).nodes if n.executable == "mvsim_node")
+    return node
+
+
+def test_the_xml_twin_has_the_same_arguments() -> None:
+    texts = []
+    for file in (SIM, SIM.with_suffix(".xml")):
+        visit = visited(file, **ANY)
+        texts.append(
+            {
+                name: (argument.description, visit.values[name].replace("/launch/..", ""))
+                for name, argument in visit.declared().items()
+            }
+        )
+    assert len(texts[0]) == 16
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.usefixtures("everything_installed")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"realtime_factor": "max", "frame_prefix": "<name>/", "headless": "true"},
+        {"start_poses": "r1 x=1; r2 y=2", "use_sim_time": "false", "rviz_namespace": "r2"},
+        {"enable_stamped_cmd_vel": "false", "use_rviz": "false", "params_file": "/mine.yaml"},
+    ],
+)
+def test_the_xml_twin_starts_the_same(arguments: dict[str, str]) -> None:
+    python, xml = (visited(file, **ANY, **arguments) for file in (SIM, SIM.with_suffix(".xml")))
+    assert python.executables == xml.executables
+    for one, other in zip(python.nodes, xml.nodes, strict=True):
+        assert one.parameters == other.parameters
+        assert one.namespace == other.namespace
+        assert [p.resolve() for p in one.files] == [p.resolve() for p in other.files]
+
+
+# ---------------------------------------------------------------------------- many robots
+@pytest.mark.usefixtures("everything_installed")
+@pytest.mark.parametrize("name", ["multi_robot", "two_robots", "trailers"])
+def test_several_robots_share_a_tf_or_have_one_each(name: str) -> None:
+    shared, apart = (visited(path_of(name), shared_tf=flag) for flag in ("true", "false"))
+    assert shared.nodes[0].parameters["frame_prefix"] == "<name>/"
+    assert apart.nodes[0].parameters["frame_prefix"] == ""
+    assert Path(apart.values["rviz_config_file"]).name == "sim.rviz"
+    assert shared.nodes[1].namespace == ""
+    assert apart.nodes[1].namespace in ("robot1", "courier1", "wagon1")
+    assert ("/tf", "tf") in apart.nodes[1].remappings
+
+
+def test_the_number_of_robots_reaches_the_simulator_alone() -> None:
+    visit = visited(path_of("multi_robot"), robots="12")
+    assert visit.nodes[0].environment["ROBOTS"] == "12"
+    assert visit.nodes[0].parameters["force_publish_vehicle_namespace"] is True
+    assert "ROBOTS" not in visit.context.environment
+
+
+# ------------------------------------------------------------------- other people's packages
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_consumers_that_are_missing_are_reported_and_not_fatal(name: str) -> None:
-    file = ROOT / "launch" / f"{name}.launch.py"
-    arguments = {"world_file": "x.world.xml", "use_rviz": "false"}
-    present = nodes(file, **arguments)
-    assert present[0] == "mvsim_node"
-    report = said(*visited(file, **arguments))
-    assert "is not installed" in report or len(present) > 1
-    without = {**arguments, CONSUMERS[name]: "false"}
-    assert nodes(file, **without) == ["mvsim_node"]
-    assert said(*visited(file, **without)) == ""
+    arguments = {**ANY, "use_rviz": "false", "use_composition": "False"}
+    present = visited(path_of(name), **arguments)
+    assert present.executables[0] == "mvsim_node"
+    assert "is not installed" in present.reports or len(present.nodes) > 1
+    without = visited(path_of(name), **arguments, **{CONSUMERS[name]: "false"})
+    assert without.executables == ["mvsim_node"]
+    assert without.reports == ""
 
 
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_somebody_else_owns_the_transforms(name: str) -> None:
-    context, _ = visited(ROOT / "launch" / f"{name}.launch.py", world_file="x.world.xml")
-    source = (ROOT / "launch" / f"{name}.launch.py").read_text()
-    assert '"do_fake_localization"' in source
-    assert context.launch_configurations["use_sim_time"] == "true"
+    node = simulator(path_of(name), **ANY, **{CONSUMERS[name]: "false"})
+    assert node.parameters["do_fake_localization"] is False
+    assert node.parameters["publish_tf_odom2baselink"] is (name != "ekf")
 
 
-def test_a_namespace_moves_robot_and_nav2() -> None:
-    file = ROOT / "launch" / "nav2.launch.py"
-    arguments = {"world_file": "x.world.xml", "use_rviz": "false"}
-    context, found = visited(file, **arguments, namespace="robot7")
-    (push,) = [a for a in found if isinstance(a, PushRosNamespace)]
-    assert push.condition is not None
-    assert push.condition.evaluate(context)
-    params = Path(context.launch_configurations["params_file"])
+@pytest.mark.usefixtures("everything_installed")
+def test_a_namespace_moves_robot_rviz_and_nav2() -> None:
+    arguments = {**ANY, "use_nav2": "false"}
+    visit = visited(path_of("nav2"), **arguments, namespace="robot7")
+    assert [node.namespace for node in visit.nodes] == ["robot7", "robot7"]
+    params = Path(visit.values["params_file"])
     assert "topic: /robot7/scan" in params.read_text()
-    params.unlink()
-    context, found = visited(file, **arguments)
-    (push,) = [a for a in found if isinstance(a, PushRosNamespace)]
-    assert push.condition is not None
-    assert not push.condition.evaluate(context)
-    assert context.launch_configurations["params_file"].endswith("params/nav2.yaml")
+    visit = visited(path_of("nav2"), **arguments)
+    assert [node.namespace for node in visit.nodes] == ["", ""]
+    assert Path(visit.values["params_file"]) == ROOT / "params" / "nav2.yaml"
+
+
+@pytest.mark.usefixtures("everything_installed")
+def test_nav2_can_join_a_simulator_that_runs() -> None:
+    joined = {"use_simulator": "False", "use_nav2": "false", "namespace": "robot2"}
+    visit = visited(path_of("nav2"), **joined)
+    assert visit.executables == ["rviz2"]
+    assert visit.nodes[0].namespace == "robot2"
+
+
+def test_slam_toolbox_is_missed_only_where_nav2_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "missing", lambda p: f"no {p}" if p != "rviz2" else "")
+    nav2 = path_of("nav2")
+    assert visited(nav2, headless="true").reports == "no nav2_bringup"
+    assert visited(nav2, headless="true", slam="True").reports == "no nav2_bringup no slam_toolbox"
+
+
+@pytest.mark.skipif(bool(consumers.missing("nav2_bringup")), reason="nav2_bringup is missing")
+@pytest.mark.parametrize("namespace", ["", "robot7"])
+def test_nav2_s_own_launch_files_take_the_arguments(namespace: str) -> None:
+    arguments = {"namespace": namespace, "use_composition": "False", "use_rviz": "false"}
+    nodes = {node.executable: node for node in visited(path_of("nav2"), **arguments).nodes}
+    assert {"mvsim_node", "map_server", "amcl", "controller_server", "bt_navigator"} <= set(nodes)
+    assert {node.namespace for node in nodes.values()} == {namespace}
+    kept = str(ROOT / "worlds" / "maps" / "building.yaml")
+    assert nodes["map_server"].parameters["yaml_filename"] == kept
+
+
+def test_nav2_puts_the_robot_where_its_launch_arguments_say() -> None:
+    place = {"robot_name": "r1", "x_pose": "-2.00", "y_pose": "0.5", "yaw": "1.57"}
+    node = simulator(path_of("nav2"), **place, use_nav2="false")
+    text = node.parameters["start_poses"]
+    assert text == "r1 x=-2.00 y=0.5 z= roll= pitch= yaw=1.57"
+    assert node.parameters["publish_initialpose"] is True
+    start_poses = pytest.importorskip("mvsim_ros2.start_poses")
+    assert start_poses.poses_in(text) == {"r1": {"x": -2.0, "y": 0.5, "yaw": 1.57}}
+    plain = simulator(path_of("nav2"), use_nav2="false")
+    assert start_poses.poses_in(plain.parameters["start_poses"]) == {}
+
+
+def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:
+    """nav2_bringup/launch/tb3_simulation_launch.py of Jazzy, Kilted and later.
+
+    Not those that say what Gazebo loads (world, robot_sdf), for that is `world_file`, and
+    use_robot_state_pub, for the simulator does that.
+    """
+    visit = visited(path_of("nav2"), use_nav2="false")
+    declared, values = visit.declared(), visit.values
+    defaults = {
+        **{"namespace": "", "slam": "false", "use_sim_time": "true", "autostart": "true"},
+        **{"use_composition": "true", "use_respawn": "false", "use_simulator": "true"},
+        **{"use_rviz": "true", "use_intra_process_comms": "false"},
+    }
+    assert {name: values[name].lower() for name in defaults} == defaults
+    places = {"x_pose", "y_pose", "z_pose", "roll", "pitch", "yaw", "robot_name", "headless"}
+    assert places | {"map", "params_file", "rviz_config_file", "use_namespace"} <= set(declared)
 
 
 def test_nav2_drives_the_mecanum_platform_with_its_own_map_and_parameters() -> None:
-    file = ROOT / "launch" / "mecanum.launch.py"
-    context, _ = visited(file, use_nav2="true", use_rviz="false")
-    chosen = context.launch_configurations
-    assert Path(chosen["world_file"]).name == "mecanum.world.xml"
-    assert Path(chosen["map"]) == ROOT / "worlds" / "maps" / "mecanum.yaml"
-    assert nodes(file, use_nav2="true", use_rviz="false")[0] == "mvsim_node"
-    context, found = visited(file, use_rviz="false")
-    assert "map" not in context.launch_configurations
-    assert said(context, found) == ""
+    arguments = {"use_nav2": "true", "use_rviz": "false", "use_composition": "False"}
+    visit = visited(path_of("mecanum"), **arguments)
+    assert Path(visit.nodes[0].parameters["world_file"]).name == "mecanum.world.xml"
+    assert Path(visit.values["map"]) == ROOT / "worlds" / "maps" / "mecanum.yaml"
+    assert Path(visit.values["rviz_config_file"]).name == "nav2.rviz"
+    alone = visited(path_of("mecanum"), use_rviz="false")
+    assert "map" not in alone.values
+    assert alone.reports == ""
+
+
+# ------------------------------------------------------------------------------- teleop
+@pytest.mark.usefixtures("everything_installed")
+def test_keyboard_and_joystick_drive_one_robot() -> None:
+    arguments = {"namespace": "robot2", "stamped": "true", "prefix": "env", "joy_dev": "3"}
+    visit = visited(path_of("teleop"), **arguments, use_joystick="true")
+    assert visit.executables == ["teleop_twist_keyboard", "joy_node", "teleop_node"]
+    assert {node.namespace for node in visit.nodes} == {"robot2"}
+    keyboard, joystick, teleop = visit.nodes
+    assert keyboard.parameters["stamped"] is True
+    assert joystick.parameters["device_id"] == 3
+    assert teleop.parameters["publish_stamped_twist"] is True
+    assert teleop.files == (ROOT / "params" / "teleop.yaml",)
+    assert visited(path_of("teleop"), prefix="env").executables == ["teleop_twist_keyboard"]
+
+
+def test_a_terminal_or_package_that_is_missing_is_named() -> None:
+    visit = visited(path_of("teleop"), prefix="no_such_terminal -e")
+    assert "terminal 'no_such_terminal' is not installed" in visit.reports
+    visit = visited(path_of("teleop"), prefix="env", use_joystick="true")
+    assert len(visit.nodes) + visit.reports.count("is not installed") == 3

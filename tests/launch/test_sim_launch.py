@@ -3,7 +3,7 @@
 """sim.launch.py with the real launch system: it becomes ready, moves, and ends cleanly.
 
 Runs under `launch_test` and, where launch_testing is installed, under pytest. The same is shown
-without launch by tests/ros.
+without launch by test_sim_process.py.
 """
 
 import os
@@ -16,15 +16,13 @@ pytest.importorskip("launch_testing")
 
 import launch_testing.actions
 import launch_testing.asserts
-from geometry_msgs.msg import TwistStamped
 from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from nav_msgs.msg import Odometry
-from rosgraph_msgs.msg import Clock
 
 from launch import LaunchDescription
 from tests.conftest import ROOT, DomainPool
-from tests.ros.running import Observer, eventually
+from tests.launch import behaviour
+from tests.ros.running import Observer
 
 POOL = DomainPool()
 DOMAIN = POOL.take()
@@ -36,7 +34,7 @@ def generate_test_description() -> LaunchDescription:
     """Return the launch file under test."""
     sim = PythonLaunchDescriptionSource(str(ROOT / "launch" / "sim.launch.py"))
     arguments = {
-        "world_file": str(ROOT / "worlds" / "warehouse.world.xml"),
+        "world_file": str(behaviour.WORLD),
         "headless": "True",
         "realtime_factor": "2.0",
     }
@@ -51,29 +49,36 @@ def generate_test_description() -> LaunchDescription:
 
 
 class TestWhileRunning(unittest.TestCase):
-    """What an observer sees."""
+    """What an observer sees; the names give the order."""
 
-    def setUp(self) -> None:
+    observer: Observer
+
+    @classmethod
+    def setUpClass(cls) -> None:
         """Listen."""
         os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
-        self.observer = Observer(DOMAIN)
-        self.observer.listen("/clock", Clock)
-        self.observer.listen("/odom", Odometry)
+        cls.observer = behaviour.listener(DOMAIN)
 
-    def tearDown(self) -> None:
+    @classmethod
+    def tearDownClass(cls) -> None:
         """Stop listening."""
-        self.observer.close()
+        cls.observer.close()
 
-    def test_the_clock_runs(self) -> None:
-        """The simulator owns /clock."""
-        eventually(lambda: len(self.observer.all("/clock")) > 100, "/clock")
+    def test_1_it_is_ready(self) -> None:
+        """Clock, topics and messages are there."""
+        behaviour.is_ready(self.observer)
 
-    def test_it_moves(self) -> None:
-        """A stamped command drives the robot."""
-        command = TwistStamped()
-        command.twist.linear.x = 0.3
-        with self.observer.repeat("/cmd_vel", command):
-            eventually(lambda: self.observer.newest("/odom").twist.twist.linear.x > 0.25, "motion")
+    def test_2_it_drives(self) -> None:
+        """A command moves it."""
+        behaviour.drives(self.observer)
+
+    def test_3_it_collides(self) -> None:
+        """A wall stops it."""
+        behaviour.collides(self.observer)
+
+    def test_4_it_resets(self) -> None:
+        """The start comes back."""
+        behaviour.resets(self.observer)
 
 
 @launch_testing.post_shutdown_test()

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A robot on four wheels with nearly every kind of sensor, on a field with trees."""
+
+from pathlib import Path
+
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from launch import LaunchDescription
+from mvsim_ros2.consumers import declared
+
+SHARE = Path(__file__).absolute().parents[1]
+
+ARGUMENTS = {
+    "rviz_config_file": (str(SHARE / "rviz" / "field.rviz"), "Configuration of RViz."),
+}
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return sim.launch.py with this world; its other arguments can be given as well."""
+    sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
+    world = {"world_file": str(SHARE / "worlds" / "field.world.xml")}
+    return LaunchDescription(
+        [*declared(ARGUMENTS), IncludeLaunchDescription(sim, launch_arguments=world.items())]
+    )
