@@ -27,6 +27,12 @@ def as_matrix(transform: Any) -> np.ndarray:
     return matrix_of(np.array([t.x, t.y, t.z]), np.array([q.x, q.y, q.z, q.w]))
 
 
+def pose_matrix(pose: Any) -> np.ndarray:
+    """Return a pose as a homogeneous matrix."""
+    t, q = pose.position, pose.orientation
+    return matrix_of(np.array([t.x, t.y, t.z]), np.array([q.x, q.y, q.z, q.w]))
+
+
 def matrix_of(translation: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """Return a homogeneous matrix from a translation (3,) and a quaternion (4,), x y z w."""
     x, y, z, w = quaternion
@@ -38,3 +44,13 @@ def matrix_of(translation: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     )
     matrix[:3, 3] = translation
     return matrix
+
+
+def scan_points(scan: Any) -> np.ndarray:
+    """Return where a scan's rays have hit something (n, 2) [m], in its frame."""
+    r = np.array(scan.ranges)
+    angle = scan.angle_min + scan.angle_increment * np.arange(len(r))
+    seen = np.isfinite(r)
+    r, angle = r[seen], angle[seen]
+    points: np.ndarray = r[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return points

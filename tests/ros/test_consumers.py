@@ -8,7 +8,6 @@ None of them runs here: each test restates what its consumer demands, on one rec
 import math
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from sensor_msgs.msg import Imu, LaserScan, NavSatFix
 from tf2_msgs.msg import TFMessage
 
 from tests.conftest import DomainPool
-from tests.ros.rules import as_matrix, expected_beams
+from tests.ros.rules import as_matrix, expected_beams, pose_matrix
 from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import surveyed_room
 
@@ -60,13 +59,6 @@ def transforms(observer: Observer, parent: str, child: str) -> Path:
 def truth(observer: Observer) -> Path:
     messages = observer.all("/ground_truth/odom")
     return Path({nanoseconds(m.header.stamp): pose_matrix(m.pose.pose) for m in messages})
-
-
-def pose_matrix(pose: Any) -> np.ndarray:
-    class Transform:
-        translation, rotation = pose.position, pose.orientation
-
-    return as_matrix(Transform)
 
 
 def drive_to(observer: Observer, goal: tuple[float, float], kind: type) -> float:

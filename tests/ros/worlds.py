@@ -170,6 +170,25 @@ def surveyed_room(folder: Path) -> Path:
     )
 
 
+def three_robots(folder: Path) -> Path:
+    """Write a mapped room with three robots that stop at once, each with lidar and IMU."""
+    write_map(folder)
+    pid = '"twist_pid"><KP>20</KP><KI>40</KI><max_torque>10</max_torque>'
+    exact = COURIER.replace(pid, '"twist_ideal">')
+    sensors = LIDAR.format(name="laser", fov=270, rays=91, period=0.1)
+    sensors += '<sensor class="imu" name="inertial"><sensor_period>0.02</sensor_period></sensor>'
+    poses = {"zeta": "-3 -2 0", "alpha": "2 1 90", "mid": "0 -2.5 180"}
+    return _write(
+        folder,
+        '<element class="occupancy_grid"><file>map.yaml</file></element>'
+        + exact.format(sensors=sensors)
+        + "".join(
+            f'<vehicle name="{name}" class="courier"><init_pose>{pose}</init_pose></vehicle>'
+            for name, pose in poses.items()
+        ),
+    )
+
+
 def _write(folder: Path, content: str) -> Path:
     path = folder / "test.world.xml"
     path.write_text(
