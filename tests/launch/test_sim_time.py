@@ -16,9 +16,7 @@ import pytest
 import yaml
 
 pytest.importorskip("launch.actions", reason="launch files need it")
-pytest.importorskip(
-    "launch_ros.actions", reason="launch files need it"
-)
+pytest.importorskip("launch_ros.actions", reason="launch files need it")
 
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import AnyLaunchDescriptionSource
