@@ -65,8 +65,10 @@ class Frames:
     world: str = ""  # above `map`; empty: none
 
     def sensor(self, name: str) -> str:
-        """Return the frame of a sensor: its own name in the world file."""
-        return self.prefix + name.lstrip("/")
+        """Return the frame of a sensor: its name in the world file, with _2 if that is taken."""
+        frame = self.prefix + name.lstrip("/")
+        taken = (self.map, self.odom, self.base, self.footprint)
+        return f"{frame}_2" if frame in taken else frame
 
     def named(self, name: str) -> str:
         """Return another frame of the vehicle."""

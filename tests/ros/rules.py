@@ -24,12 +24,33 @@ def expected_beams(angle_min: float, angle_max: float, increment: float, n: int)
 def as_matrix(transform: Any) -> np.ndarray:
     """Return a transform as a homogeneous matrix."""
     t, q = transform.translation, transform.rotation
-    x, y, z, w = q.x, q.y, q.z, q.w
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), t.x],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), t.y],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y), t.z],
-            [0, 0, 0, 1],
-        ]
+    return matrix_of(np.array([t.x, t.y, t.z]), np.array([q.x, q.y, q.z, q.w]))
+
+
+def pose_matrix(pose: Any) -> np.ndarray:
+    """Return a pose as a homogeneous matrix."""
+    t, q = pose.position, pose.orientation
+    return matrix_of(np.array([t.x, t.y, t.z]), np.array([q.x, q.y, q.z, q.w]))
+
+
+def matrix_of(translation: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """Return a homogeneous matrix from a translation (3,) and a quaternion (4,), x y z w."""
+    x, y, z, w = quaternion
+    matrix = np.eye(4)
+    matrix[:3, :3] = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
     )
+    matrix[:3, 3] = translation
+    return matrix
+
+
+def scan_points(scan: Any) -> np.ndarray:
+    """Return where a scan's rays have hit something (n, 2) [m], in its frame."""
+    r = np.array(scan.ranges)
+    angle = scan.angle_min + scan.angle_increment * np.arange(len(r))
+    seen = np.isfinite(r)
+    r, angle = r[seen], angle[seen]
+    points: np.ndarray = r[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return points

@@ -85,6 +85,13 @@ def test_with_a_prefix_all_vehicles_share_one_tf() -> None:
     assert (names.topic("odom"), names.tf, names.tf_static) == ("r1/odom", "tf", "tf_static")
 
 
+@pytest.mark.parametrize("prefix", ["", "r1/"])
+@pytest.mark.parametrize("name", ["odom", "base_link", "base_footprint"])
+def test_a_sensor_does_not_take_the_frame_of_its_vehicle(name: str, prefix: str) -> None:
+    frames = frames_of(settings_from({"frame_prefix": prefix}), "r1")
+    assert frames.sensor(name) == f"{prefix}{name}_2"
+
+
 def test_without_a_footprint_odometry_leads_to_the_base() -> None:
     frames = frames_of(settings_from({"publish_base_footprint": False}), "r1")
     assert frames.footprint == frames.base == "base_link"

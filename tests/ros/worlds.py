@@ -151,22 +151,48 @@ def crowded(folder: Path) -> Path:
 
 
 def surveyed_room(folder: Path) -> Path:
-    """Write a georeferenced, mapped room: a robot with lidar, inertial unit and receiver."""
+    """Write a mapped room whose x axis points 30 degrees north of east, and a robot in it.
+
+    It has a lidar, a receiver of high precision, and an inertial unit that is mounted askew.
+    """
     write_map(folder)
     sensors = LIDAR.format(name="laser", fov=270, rays=271, period=0.1).replace(
         " 30 0 0<", " 0 0 0<"
     )
     sensors += (
-        '<sensor class="imu" name="inertial"><measure_orientation>true</measure_orientation>'
+        '<sensor class="imu" name="inertial"><pose_3d>0 0 0.1 20 8 0</pose_3d>'
+        "<measure_orientation>true</measure_orientation>"
         "<sensor_period>0.02</sensor_period></sensor>"
-        '<sensor class="gnss" name="antenna"><sensor_period>0.2</sensor_period></sensor>'
+        '<sensor class="gnss" name="antenna"><pose_3d>-0.15 0.05 0.5 0 0 0</pose_3d>'
+        "<horizontal_std_noise>0.05</horizontal_std_noise>"
+        "<sensor_period>0.2</sensor_period></sensor>"
     )
+    turned = "<world_to_enu_rotation_deg>30</world_to_enu_rotation_deg></georeference>"
     return _write(
         folder,
-        GEOREFERENCE
+        GEOREFERENCE.replace("</georeference>", turned)
         + '<element class="occupancy_grid"><file>map.yaml</file></element>'
         + COURIER.format(sensors=sensors)
         + '<vehicle name="r1" class="courier"><init_pose>-2 1 90</init_pose></vehicle>',
+    )
+
+
+def three_robots(folder: Path) -> Path:
+    """Write a mapped room with three robots that stop at once, each with lidar and IMU."""
+    write_map(folder)
+    pid = '"twist_pid"><KP>20</KP><KI>40</KI><max_torque>10</max_torque>'
+    exact = COURIER.replace(pid, '"twist_ideal">')
+    sensors = LIDAR.format(name="laser", fov=270, rays=91, period=0.1)
+    sensors += '<sensor class="imu" name="inertial"><sensor_period>0.02</sensor_period></sensor>'
+    poses = {"zeta": "-3 -2 0", "alpha": "2 1 90", "mid": "0 -2.5 180"}
+    return _write(
+        folder,
+        '<element class="occupancy_grid"><file>map.yaml</file></element>'
+        + exact.format(sensors=sensors)
+        + "".join(
+            f'<vehicle name="{name}" class="courier"><init_pose>{pose}</init_pose></vehicle>'
+            for name, pose in poses.items()
+        ),
     )
 
 

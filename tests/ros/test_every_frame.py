@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever a world publishes can be placed on its map, at its stamp, within a second."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import LaserScan
+
+from tests.conftest import ROOT, DomainPool
+from tests.ros.consumers.listening import SECOND, heard_from_the_start
+from tests.ros.worlds import all_sensors
+
+pytestmark = pytest.mark.ros
+
+WORLDS = sorted((ROOT / "worlds").glob("*.world.xml"))
+EVERYTHING = "a sensor of each class"
+FIXED = "map"
+
+
+@pytest.mark.parametrize("name", [EVERYTHING, *(path.name for path in WORLDS)])
+def test_every_frame_leads_to_the_map_at_every_stamp(
+    domain_pool: DomainPool, tmp_path: Path, name: str
+) -> None:
+    world = all_sensors(tmp_path) if name == EVERYTHING else ROOT / "worlds" / name
+    with heard_from_the_start(domain_pool, world, 1.2) as (observer, begin):
+        mentioned = observer.mentions()
+        scans = {t: observer.all(t) for t, kind in observer.topics.items() if kind is LaserScan}
+        buffers = observer.trees()
+    assert buffers
+    for tree in buffers.values():
+        for frame in tree.frames:
+            tree.pose(frame, FIXED, None)
+    checked = 0
+    for topic, frames in mentioned.items():
+        own = [tree for before, tree in buffers.items() if topic.startswith(before)]
+        for tree in own or buffers.values():
+            for frame, stamp in frames:
+                assert frame, topic
+                first, last = tree.span(frame, FIXED)
+                assert first <= begin + 0.05 * SECOND, frame
+                assert last >= begin + SECOND, frame
+                if stamp is None or first <= stamp <= begin + SECOND:
+                    tree.pose(frame, FIXED, stamp)  # a LookupError is an extrapolation
+                    checked += 1
+                else:  # before the first transform that could be heard, or too near the end
+                    assert stamp > begin or frame == FIXED, topic
+    assert checked > 100
+    for messages in scans.values():
+        for scan in messages[:-1]:  # a costmap needs the last ray's place too
+            late = (len(scan.ranges) - 1) * scan.time_increment
+            assert late < 0.1
+            assert np.isfinite(late)
