@@ -308,8 +308,10 @@ def unknown(names: Iterable[str]) -> list[str]:
 class ParameterHost(Protocol):
     """What `declare` needs of a node."""
 
-    def declare_parameter(self, name: str, value: Any, descriptor: Any) -> Any:
-        """Declare a parameter and return it."""
+    def declare_parameter(
+        self, name: str, value: Any, descriptor: Any, ignore_override: bool
+    ) -> Any:
+        """Declare a parameter."""
 
 
 def descriptor_of(name: str) -> Any:
@@ -346,11 +348,12 @@ def declare(node: ParameterHost, given: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: A value breaks its rule.
     """
-    for name, parameter in given.items():
-        if name in PARAMETERS and parameter.value is not None:
-            checked(name, parameter.value)  # here, as what rclpy raises names no rule
     values = {}
     for f in fields(Settings):
-        value = node.declare_parameter(f.name, f.default, descriptor_of(f.name)).value
-        values[f.name] = f.default if value is None else value
+        name, value = f.name, given[f.name].value if f.name in given else None
+        value = f.default if value is None else value
+        values[name] = checked(name, value)  # here, as what rclpy raises names no rule
+        if isinstance(value, int) and isinstance(values[name], float):
+            value = values[name]  # or tools would take it for a whole number
+        node.declare_parameter(name, value, descriptor_of(name), ignore_override=True)
     return settings_from(values)

@@ -3,6 +3,7 @@
 """The table of parameters, and what it accepts."""
 
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from mvsim_ros2.parameters import (
     SettingsError,
     changed,
     checked,
+    declare,
     settings_from,
     unknown,
 )
@@ -106,6 +108,37 @@ def test_the_range_of_every_number_is_what_its_rule_accepts(name: str) -> None:
 
 def test_what_is_no_number_has_no_range() -> None:
     assert not [name for name in PARAMETERS if name not in NUMBERS and PARAMETERS[name].span]
+
+
+class Host:
+    """Remembers what is declared."""
+
+    def __init__(self) -> None:
+        self.declared: dict[str, Any] = {}
+
+    def declare_parameter(
+        self, name: str, value: Any, descriptor: Any, ignore_override: bool
+    ) -> None:
+        assert ignore_override
+        self.declared[name] = value
+
+
+def test_whole_numbers_become_floating_point_ones_where_those_are_meant() -> None:
+    host = Host()
+    given = {
+        "publish_rate": SimpleNamespace(value=25),
+        "realtime_factor": SimpleNamespace(value="max"),
+        "seed": SimpleNamespace(value=3),
+        "headless": SimpleNamespace(value=False),
+        "unknown": SimpleNamespace(value=1),
+    }
+    settings = declare(host, given)
+    assert (settings.publish_rate, settings.realtime_factor, settings.seed) == (25.0, 0.0, 3)
+    assert type(host.declared["publish_rate"]) is float
+    assert type(host.declared["seed"]) is int
+    assert host.declared["realtime_factor"] == "max"  # as it was written
+    assert host.declared["headless"] is False
+    assert set(host.declared) == set(PARAMETERS)
 
 
 def test_live_parameters_change_and_others_do_not() -> None:
