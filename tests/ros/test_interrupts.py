@@ -7,21 +7,32 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from mvsim_ros2.shutdown import Stopped, StopSignals
 from tests.conftest import ROOT, DomainPool
-from tests.ros.running import NodeProcess
+from tests.ros.running import NodeProcess, eventually
+
+
+def listens(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a process has a handler for SIGTERM: Python itself has none."""
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        name, _, mask = line.partition(":")
+        if name == "SigCgt":
+            return bool(int(mask, 16) >> (signal.SIGTERM - 1) & 1)
+    return False
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize("delay", [0.25, 0.5, 0.8, 1.1])
+@pytest.mark.parametrize("delay", [0.0, 0.1, 0.35, 0.65, 1.0])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: int) -> None:
     domain = domain_pool.take()
     process = NodeProcess(domain, ROOT / "worlds" / "warehouse.world.xml")
     try:
+        eventually(lambda: listens(process.process), "a handler for the signal")
         time.sleep(delay)
         code, seconds = process.interrupt(number, times=2)
         assert code == 0, process.output
