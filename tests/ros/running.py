@@ -64,13 +64,28 @@ def environment(domain: int) -> dict[str, str]:
 
 
 class NodeProcess:
-    """A running mvsim_node."""
+    """A running mvsim_node.
 
-    def __init__(self, domain: int, world: str | Path | None, **parameters: Any) -> None:
+    Args:
+        domain: ROS domain.
+        world: World file.
+        rules: Remappings such as `__ns:=/left`.
+        parameters: Of the node.
+    """
+
+    def __init__(
+        self,
+        domain: int,
+        world: str | Path | None,
+        *,
+        rules: tuple[str, ...] = (),
+        **parameters: Any,
+    ) -> None:
         arguments = {"world_file": world, **parameters} if world else parameters
         handle, name = tempfile.mkstemp(prefix="mvsim_node_", suffix=".log")
         self._log = Path(name)
         words = [word for k, v in arguments.items() for word in ("-p", f"{k}:={v}")]
+        words += [word for rule in rules for word in ("-r", rule)]
         with os.fdopen(handle, "w") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "mvsim_ros2.main", "--ros-args", *words],

@@ -87,8 +87,8 @@ def test_slam_toolbox_finds_the_way_by_matching_scans(drive: Drive) -> None:
         step = Table(before).match(after, guess)
         errors.append(between(between(drive.truth.at(a), drive.truth.at(b)), step))
         found = compose(found, step)
-    assert np.hypot(*np.array(errors)[:, :2].T).max() < 0.03
-    assert np.abs(np.array(errors)[:, 2]).max() < 0.015
+    assert np.hypot(*np.array(errors)[:, :2].T).max() < 0.05
+    assert np.abs(np.array(errors)[:, 2]).max() < 0.02
     drift = between(between(drive.truth.at(keys[0][0]), drive.truth.at(keys[-1][0])), found)
     assert np.hypot(*drift[:2]) < 0.2
     assert abs(drift[2]) < 0.08
