@@ -199,7 +199,9 @@ class SceneMaker:
         extent = (spec.texture_extension_x, spec.texture_extension_y)
         model = self._once(
             ("elevation", spec),
-            lambda: solids.height_field(heights, float(row["step"][0]), corner, extent, look),
+            lambda: solids.height_field(
+                heights, float(row["step"][0]), corner, extent, look, spec.texture_image_rotate
+            ),
         )
         assert model is not None
         return model
