@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+#: A note tells of something harmless that is accepted and has no effect.
+Severity = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,10 +135,15 @@ def _entry(spec: Spec, name: str, about: Param) -> Entry:
         unit=about.file_unit,
         default=_default(spec, name, about),
         rule=check.rule.removeprefix("must ").removeprefix("be ") if check else "",
-        help=about.help,
+        help=_help(about),
         required=about.required,
         words=check.words if check else (),
     )
+
+
+def _help(about: Param) -> str:
+    idle = f"no effect: {about.idle}" if about.idle else ""
+    return "; ".join(part for part in (about.help, idle) if part)
 
 
 def _other(alias: Alias, about: Param) -> str:

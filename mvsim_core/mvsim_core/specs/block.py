@@ -104,7 +104,9 @@ class WallsSpec(Spec):
     thickness: float = param(0.1, xml="wallThickness", unit="m", check=POSITIVE)
     height: float = param(2.0, xml="wallHeight", unit="m", check=POSITIVE)
     color: Color = param(Color.hex("#323232"))
-    scale: float = param(1.0, check=POSITIVE)
+    scale: float = param(
+        1.0, check=POSITIVE, idle="nor has it in the original; use the transformation"
+    )
 
     @property
     def segments(self) -> tuple[tuple[Point2, Point2], ...]:

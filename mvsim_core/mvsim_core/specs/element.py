@@ -32,9 +32,10 @@ from mvsim_core.specs.params import (
     in_range,
     param,
     section,
+    without_effect,
 )
 from mvsim_core.specs.simulable import SimulableSpec
-from mvsim_core.specs.visual import CULL_FACES
+from mvsim_core.specs.visual import BOTH_SIDES, CULL_FACES, NO_SPLIT
 
 _GREY = Color.hex("#a0a0a0")
 _QUARTER_TURNS = Check(
@@ -48,7 +49,7 @@ _KERNEL = Check(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundGridSpec(Spec):
-    """A drawn grid; no sensor sees it."""
+    """A grid that the original's window draws and no sensor sees; RViz draws its own."""
 
     kind: str = "ground_grid"
     floating: bool = param(True)
@@ -62,6 +63,10 @@ class GroundGridSpec(Spec):
     y_min: float = param(-25.0, unit="m")
     y_max: float = param(25.0, unit="m")
     interval: float = param(5.0, unit="m", check=POSITIVE)
+
+    def notes(self) -> Iterator[str]:
+        """Yield that all of it is without effect."""
+        yield without_effect("a ground_grid", "no sensor sees it, and RViz draws its own grid")
 
     def faults(self) -> Iterator[str]:
         """Yield that the rectangle is empty."""
@@ -91,7 +96,7 @@ class OccupancyGridSpec(Spec):
     resolution: float = param(0.10, unit="m", check=POSITIVE, help="of a pixel, images only")
     centerpixel_x: float = param(-1.0, help="images only")
     centerpixel_y: float = param(-1.0, help="images only")
-    show_collisions: bool = param(True)
+    show_collisions: bool = param(True, idle="RViz shows the map")
     restitution: float = param(0.01, check=NOT_NEGATIVE)
     lateral_friction: float = param(0.5, check=NOT_NEGATIVE)
 
@@ -118,11 +123,13 @@ class ElevationMapSpec(Spec):
     corner_min_x: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
     corner_min_y: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
     texture_image: str = param("", conv=URI)
-    texture_image_rotate: int = param(0, unit="deg", check=_QUARTER_TURNS)
+    texture_image_rotate: int = param(
+        0, unit="deg", check=_QUARTER_TURNS, help="counter-clockwise, seen from above"
+    )
     texture_extension_x: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
     texture_extension_y: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
     mesh_color: Color = param(Color.hex("#a0e0a0"))
-    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE)
+    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, idle=NO_SPLIT)
     apply_kernel: Matrix | None = param(
         None, conv=MATRIX, check=_KERNEL, help="convolution on the heights, zero padded"
     )
@@ -162,7 +169,7 @@ class HorizontalPlaneSpec(SimulableSpec):
     z: float = param(0.0, unit="m")
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES)
+    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
@@ -219,7 +226,7 @@ class VerticalPlaneSpec(SimulableSpec):
     thickness: float = param(0.02, unit="m", check=NOT_NEGATIVE)
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES)
+    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
@@ -241,7 +248,12 @@ class PointcloudSpec(Spec):
     kind: str = "pointcloud"
     file_txt_2d: str = param("", conv=FILE)
     file_txt_3d: str = param("", conv=FILE, also=("file",))
-    points_size: float = param(3.0, also=("render_points_size",), check=POSITIVE)
+    points_size: float = param(
+        3.0,
+        also=("render_points_size",),
+        check=POSITIVE,
+        idle="each point is seen as a grain of 2 cm, whatever its distance",
+    )
     pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, unit="m, rad")
 
     def faults(self) -> Iterator[str]:

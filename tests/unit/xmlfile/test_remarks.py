@@ -55,10 +55,6 @@ from tests.unit.xmlfile.reading import (
         ),
         ("<block/>", "line 2: <block>: has no <init_pose>; it starts at the origin"),
         (
-            "<gui><follow_vehicle>r2</follow_vehicle></gui>",
-            "line 2: <gui>: follow_vehicle: no vehicle is called 'r2'",
-        ),
-        (
             "<gravity>9</gravity><gravity>8</gravity>",
             "line 2: <mvsim_world>: gravity again; gravity in line 2 counts",
         ),
