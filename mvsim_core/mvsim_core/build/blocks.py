@@ -62,7 +62,8 @@ def build_fixture(name: str, spec: object, solids: list[Solid]) -> Entity:
 
 def build_lift(name: str, spec: HorizontalPlaneSpec) -> Entity:
     """Return the entity of a horizontal plane that moves: it carries, nothing collides with it."""
-    body = body_row(spec.init_pose, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
+    level = spec.init_pose._replace(roll=0.0, pitch=0.0)
+    body = body_row(level, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
     return Entity(name=name, spec=spec, body=body, inertia=IMMOVABLE)
 
 
@@ -75,6 +76,8 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
     low, high = spec.z, spec.z + spec.height
     holes = []
     for opening in spec.openings:
+        if opening.width <= 0.0:
+            continue
         half = 0.5 * opening.width / length
         start = min(max(opening.position - half, 0.0), 1.0)
         end = min(max(opening.position + half, 0.0), 1.0)

@@ -252,7 +252,7 @@ def _solid(
 ) -> Model:
     """Return the true shape of a block without a mesh, between its limits of height."""
     shape = spec.geometry
-    if shape is None or spec.shape is not None:
+    if shape is None or not spec.is_geometry:
         return solids.prism(points, *z_range, look)
     low, high = z_range
     if shape.type == "sphere" and math.isclose(high - low, 2.0 * shape.radius):

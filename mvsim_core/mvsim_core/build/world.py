@@ -191,7 +191,7 @@ class Builder:
         grounds: list[Any] = [
             (e, None, None)
             for e in self.spec.elements
-            if isinstance(e, HorizontalPlaneSpec) and e.animation is None
+            if isinstance(e, HorizontalPlaneSpec) and not e.moves
         ]
         maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
         grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
@@ -222,7 +222,7 @@ class Builder:
             if not isinstance(plane, HorizontalPlaneSpec):
                 continue
             lift = None
-            if plane.animation is not None:
+            if plane.moves:
                 lift = build_lift(f"lift_{i + 1}", plane)
                 lifts.append(lift)
             ground.add_plane(plane, lift)

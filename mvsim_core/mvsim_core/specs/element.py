@@ -29,7 +29,6 @@ from mvsim_core.specs.params import (
     Check,
     Spec,
     Variants,
-    in_range,
     param,
     section,
     without_effect,
@@ -137,11 +136,11 @@ class ElevationMapSpec(Spec):
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the source of the heights."""
         if self.elevation_image:
-            if self.elevation_image_min_z >= self.elevation_image_max_z:
-                low, high = self.elevation_image_min_z, self.elevation_image_max_z
+            low, high = self.elevation_image_min_z, self.elevation_image_max_z
+            if low == high:
                 yield (
-                    f"elevation_image_min_z ({low:g} m) must be below elevation_image_max_z"
-                    f" ({high:g} m)"
+                    "elevation_image_min_z and elevation_image_max_z, the heights of the darkest"
+                    f" and of the brightest pixel, must differ, both are {low:g} m"
                 )
         elif self.elevation_data_matrix:
             rows, columns = len(self.elevation_data_matrix), len(self.elevation_data_matrix[0])
@@ -159,7 +158,10 @@ class ElevationMapSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HorizontalPlaneSpec(SimulableSpec):
-    """A rectangle at height z of its own pose; ground for what is above it, and seen."""
+    """A rectangle at height z of its own pose; ground for what is above it, and seen.
+
+    Its pose shifts and turns it, but does not tilt it.
+    """
 
     kind: str = "horizontal_plane"
     x_min: float = param(-10.0, unit="m")
@@ -174,13 +176,23 @@ class HorizontalPlaneSpec(SimulableSpec):
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
 
+    @property
+    def moves(self) -> bool:
+        """Whether it needs a frame of its own: it is animated, or its sides are turned."""
+        return self.animation is not None or self.init_pose.yaw != 0.0
+
     def faults(self) -> Iterator[str]:
         """Yield that the rectangle is empty."""
         yield from _empty(self)
 
     def doubts(self) -> Iterator[str]:
-        """Yield which limits are exchanged."""
+        """Yield which limits are exchanged, and that it would have to be tilted."""
         yield from _exchanged(self)
+        if self.init_pose.roll or self.init_pose.pitch:
+            yield (
+                "a horizontal_plane stays level: roll and pitch of its pose have no effect;"
+                ' take a <block> with <geometry type="ramp"/> or an elevation_map'
+            )
 
     def finished(self) -> Any:
         """Return self with the smaller limits first."""
@@ -196,8 +208,8 @@ class OpeningSpec(Spec):
 
     kind: str = "door"
     name: str = param("", attribute=True)
-    position: float = param(0.5, check=in_range(0.0, 1.0), attribute=True)
-    width: float = param(1.0, unit="m", check=POSITIVE, attribute=True)
+    position: float = param(0.5, attribute=True, help="limited to 0 ... 1")
+    width: float = param(1.0, unit="m", attribute=True, help="none is cut if it is not > 0")
     z_min: float = param(0.0, unit="m", also=("z_start",), attribute=True)
     z_max: float = param(2.1, unit="m", also=("z_end",), attribute=True)
 
@@ -205,6 +217,21 @@ class OpeningSpec(Spec):
         """Yield what is wrong with the height range."""
         if self.z_min >= self.z_max:
             yield f"z_min ({self.z_min:g} m) must be below z_max ({self.z_max:g} m)"
+
+    def doubts(self) -> Iterator[str]:
+        """Yield what is mended or left out."""
+        if self.width <= 0.0:
+            yield f"no {self.kind} is cut, because its width is not > 0 [m], but {self.width:g}"
+        if not 0.0 <= self.position <= 1.0:
+            end = min(max(self.position, 0.0), 1.0)
+            yield (
+                f"position is a share of the wall's length, 0 to 1, got {self.position:g};"
+                f" {end:g} is taken"
+            )
+
+    def finished(self) -> OpeningSpec:
+        """Return self with its position on the wall."""
+        return replace(self, position=min(max(self.position, 0.0), 1.0))
 
 
 OPENINGS = Variants(
@@ -231,6 +258,13 @@ class VerticalPlaneSpec(SimulableSpec):
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
     openings: tuple[OpeningSpec, ...] = section((), "", OPENINGS, by="tag", many=True)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield what would move it, but does not."""
+        if self.init_pose != Pose():
+            yield "init_pose does not move a vertical_plane; x0, y0, x1, y1, z say where it stands"
+        if self.animation is not None:
+            yield "a vertical_plane cannot move: its <animation> has no effect; take a <block>"
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the ends."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -193,3 +194,8 @@ class WorldSpec(Spec):
     markers: tuple[MarkerSpec, ...] = section((), "marker", MarkerSpec, many=True)
     publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
     library: Any = field(default=None, compare=False, repr=False)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield that the version is none."""
+        if self.version and not re.fullmatch(r"\d+\.\d+", self.version):
+            yield f"version should be two numbers such as 1.0, got {self.version[:40]!r}"
