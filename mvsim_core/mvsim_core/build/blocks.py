@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
 from mvsim_core.build.nearby import Nearby
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity, Solid, body_row
+from mvsim_core.errors import BuildError
 from mvsim_core.geometry import Pose, area_of
 from mvsim_core.polygons import outline_of
 from mvsim_core.solver.base import Inertia, Material
@@ -19,10 +22,15 @@ from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import HorizontalPlaneSpec, OccupancyGridSpec, VerticalPlaneSpec
 from mvsim_core.state import DYNAMIC, KINEMATIC, STATIC, FloatArray
 
+Gap = tuple[float, float]
+
 #: Planes and walls have the contact solver's own friction (the original's values).
 WALL = Material(friction=0.2, restitution=0.01)
 #: Planes thinner than this collide as if they had it [m].
 THINNEST = 0.02
+#: Boxes that a plane may be cut into by its doors and windows, and gaps above each other in it.
+MOST_PARTS = 50_000
+MOST_GAPS = 100
 IMMOVABLE = Inertia(0.0, 0.0, 0.0, 0.0)
 
 
@@ -71,29 +79,39 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
     """Return the boxes of a vertical plane: between doors full height, above and below openings.
 
     An opening leaves a gap between its z_min and z_max, so that what is low enough passes a door.
+
+    Raises:
+        BuildError: There are too many of them.
     """
     length = math.hypot(spec.x1 - spec.x0, spec.y1 - spec.y0)
     low, high = spec.z, spec.z + spec.height
-    holes = []
+    changes: dict[float, list[tuple[int, Gap]]] = {0.0: [], 1.0: []}  # by place along the plane
     for opening in spec.openings:
         if opening.width <= 0.0:
             continue
         half = 0.5 * opening.width / length
-        start = min(max(opening.position - half, 0.0), 1.0)
-        end = min(max(opening.position + half, 0.0), 1.0)
-        holes.append((start, end, opening.z_min, opening.z_max))
-    cuts = sorted({0.0, 1.0, *(c for start, end, *_ in holes for c in (start, end))})
-    solids = []
-    for start, end in pairwise(cuts):
-        mid = 0.5 * (start + end)
-        gaps = sorted((a, b) for s, e, a, b in holes if s < mid < e)
+        gap = (opening.z_min, opening.z_max)
+        for change, place in ((1, opening.position - half), (-1, opening.position + half)):
+            changes.setdefault(min(max(place, 0.0), 1.0), []).append((change, gap))
+    open_here: Counter[Gap] = Counter()
+    solids: list[Solid] = []
+    for start, end in pairwise(sorted(changes)):
+        for change, gap in changes[start]:
+            open_here[gap] += change
+        open_here += Counter()  # without those that ended
         bottom = low
-        for gap_low, gap_high in gaps:
+        for gap_low, gap_high in sorted(open_here):
             if gap_low > bottom:
                 solids.append(_plane_box(spec, start, end, (bottom, min(gap_low, high))))
             bottom = max(bottom, gap_high)
         if bottom < high:
             solids.append(_plane_box(spec, start, end, (bottom, high)))
+        if len(solids) > MOST_PARTS or len(open_here) > MOST_GAPS:
+            raise BuildError(
+                f"{Path(spec.where.file).name or 'world'}:{spec.where.line}: <element>: more than"
+                f" {MOST_GAPS} doors and windows of different heights at one place, or more than"
+                f" {MOST_PARTS} pieces of wall between them; do they overlap by mistake?"
+            )
     return solids
 
 

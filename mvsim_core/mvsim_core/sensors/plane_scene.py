@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -78,14 +79,7 @@ class PlaneScene:
             raise ValueError(f"a polygon needs (n, 2) points with n >= 2, got {corners.shape}")
         if not np.isfinite(corners).all():
             raise ValueError("a polygon needs finite points")
-        x, y = corners.T
-        if np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)) < 0:
-            corners = corners[::-1].copy()
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        center = 0.5 * (low + high)
-        reach = float(np.hypot(*(corners - center).T).max())
-        where = (float(center[0]), float(center[1]))
-        return self._add(_Solid(corners, where, reach, body, zmin, zmax))
+        return self._add(_Solid(*_measured(corners.tobytes()), body, zmin, zmax))
 
     def add_circle(
         self,
@@ -156,6 +150,19 @@ class PlaneScene:
         self._next_handle += 1
         self._solids[self._next_handle] = solid
         return self._next_handle
+
+
+@lru_cache(maxsize=1024)  # worlds have thousands of the same shape
+def _measured(points: bytes) -> tuple[FloatArray, tuple[float, float], float]:
+    """Return corners (n, 2) counter-clockwise, their centre and how far they reach from it."""
+    corners = np.frombuffer(points).reshape(-1, 2)
+    x, y = corners.T
+    if np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)) < 0:
+        corners = corners[::-1].copy()
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    center = 0.5 * (low + high)
+    reach = float(np.hypot(*(corners - center).T).max())
+    return corners, (float(center[0]), float(center[1])), reach
 
 
 @njit(cache=True, nogil=True)

@@ -94,8 +94,11 @@ def _cached_polygon(raw: bytes) -> Any:
 
 
 def _same_extent(some: FloatArray, other: FloatArray) -> bool:
-    lows, highs = (some.min(axis=0), other.min(axis=0)), (some.max(axis=0), other.max(axis=0))
-    return np.allclose(*lows, rtol=1e-6, atol=1e-4) and np.allclose(*highs, rtol=1e-6, atol=1e-4)
+    for extreme in (np.min, np.max):
+        a, b = extreme(some, axis=0), extreme(other, axis=0)
+        if (np.abs(a - b) > 1e-4 + 1e-6 * np.abs(b)).any():
+            return False
+    return True
 
 
 class Box2dSolver:

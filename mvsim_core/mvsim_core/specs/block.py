@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from mvsim_core.specs.converters import DEGREES, MATRIX, NUMBER, POINT2, URI, Color, Matrix, Point2
 from mvsim_core.specs.dynamics import Polygon
@@ -95,16 +96,18 @@ class BlockSpec(SimulableSpec):
 
     def finished(self) -> BlockSpec:
         """Return self with the default heights, or without a shape if a mesh gives it."""
-        visuals = self.visuals
+        derived: dict[str, Any] = {}
         if self.visual_scale is not None:
-            visuals = tuple(replace(visual, model_scale=self.visual_scale) for visual in visuals)
+            scale = self.visual_scale
+            derived["visuals"] = tuple(replace(v, model_scale=scale) for v in self.visuals)
         if self.shape_from_visual:
-            return replace(self, visuals=visuals, shape=None)
-        if self.is_geometry:
-            return replace(self, visuals=visuals)
-        low = 0.0 if self.zmin is None else self.zmin
-        high = 1.0 if self.zmax is None else self.zmax
-        return replace(self, visuals=visuals, zmin=low, zmax=high)
+            derived["shape"] = None
+        elif not self.is_geometry:
+            if self.zmin is None:
+                derived["zmin"] = 0.0
+            if self.zmax is None:
+                derived["zmax"] = 1.0
+        return replace(self, **derived) if derived else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

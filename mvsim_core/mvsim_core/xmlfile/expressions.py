@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mvsim_core.errors import suggestion
 from mvsim_core.xmlfile.formula_functions import (
@@ -28,6 +29,7 @@ from mvsim_core.xmlfile.formula_functions import (
     MULTIPLY,
     OR,
     WORDS,
+    Function,
     Operator,
     Operators,
     power,
@@ -36,6 +38,9 @@ from mvsim_core.xmlfile.formula_functions import (
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 30
+#: Formulas kept after parsing, and the longest of them.
+MAX_KEPT = 1000
+MAX_KEPT_LENGTH = 200
 
 Lookup = Callable[[str], float | None]
 Thunk = Callable[[], float]
@@ -56,26 +61,63 @@ class _Token(NamedTuple):
     text: str
 
 
-def evaluate(text: str, lookup: Lookup, random: Random) -> float:
-    """Return the value of a formula, or raise ExpressionError.
+class Formulas:
+    """Evaluates formulas; what was parsed once is kept, since loops evaluate the same again."""
 
-    `lookup` returns the value of a variable, or None; variables go before constants and
-    functions. `random` feeds rand, randn and unifrnd, and is reseeded by randomize.
-    """
-    if len(text) > MAX_LENGTH:
-        raise ExpressionError(f"a formula may have at most {MAX_LENGTH} characters")
-    parser = _Parser(_tokens(text), lookup, random)
-    try:
-        value = parser.whole()()
-    except ZeroDivisionError:
-        raise ExpressionError("division by zero") from None
-    except OverflowError:
-        raise ExpressionError("the result is too large") from None
-    except ValueError:
-        raise ExpressionError("a function is called outside its domain") from None
-    if not math.isfinite(value):
-        raise ExpressionError(f"the result is {value}, not a finite number")
-    return value
+    def __init__(self, random: Random) -> None:
+        """Use `random` for rand, randn and unifrnd; randomize gives it a new seed."""
+        self._functions = {**FUNCTIONS, **random_functions(random)}
+        self._parsed: dict[str, _Formula] = {}
+
+    def evaluate(self, text: str, lookup: Lookup) -> float:
+        """Return the value of a formula, or raise ExpressionError.
+
+        `lookup` returns the value of a variable, or None; variables go before constants and
+        functions.
+        """
+        if len(text) > MAX_LENGTH:
+            raise ExpressionError(f"a formula may have at most {MAX_LENGTH} characters")
+        formula = self._parsed.get(text)
+        if formula is None or not formula.renew(lookup):
+            formula = self._parse(text, lookup)
+        try:
+            value = formula.value()
+        except ZeroDivisionError:
+            raise ExpressionError("division by zero") from None
+        except OverflowError:
+            raise ExpressionError("the result is too large") from None
+        except ValueError:
+            raise ExpressionError("a function is called outside its domain") from None
+        if not math.isfinite(value):
+            raise ExpressionError(f"the result is {value}, not a finite number")
+        return value
+
+    def _parse(self, text: str, lookup: Lookup) -> _Formula:
+        parser = _Parser(_tokens(text), lookup, self._functions)
+        formula = _Formula(parser.whole(), parser.asked, parser.found)
+        if len(text) <= MAX_KEPT_LENGTH:
+            if len(self._parsed) >= MAX_KEPT:
+                self._parsed.clear()
+            self._parsed[text] = formula
+        return formula
+
+
+@dataclass(slots=True)
+class _Formula:
+    """A parsed formula: what it asks `lookup` for, in order, and what it found."""
+
+    value: Thunk
+    asked: list[str]
+    found: list[float | None]
+
+    def renew(self, lookup: Lookup) -> bool:
+        """Ask anew; return False if other names than before are variables, so it reads anew."""
+        for i, name in enumerate(self.asked):
+            found = lookup(name)
+            if (found is None) != (self.found[i] is None):
+                return False
+            self.found[i] = found
+        return True
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -95,12 +137,16 @@ def _tokens(text: str) -> list[_Token]:
 class _Parser:
     """Recursive descent; every method returns a thunk, so that `if` can skip a branch."""
 
-    def __init__(self, tokens: list[_Token], lookup: Lookup, random: Random) -> None:
+    def __init__(
+        self, tokens: list[_Token], lookup: Lookup, functions: Mapping[str, Function]
+    ) -> None:
         self.tokens = tokens
         self.position = 0
         self.depth = 0
         self.lookup = lookup
-        self.functions = {**FUNCTIONS, **random_functions(random)}
+        self.functions = functions
+        self.asked: list[str] = []
+        self.found: list[float | None] = []
 
     def whole(self) -> Thunk:
         if self.tokens[0].kind == "end":
@@ -208,8 +254,10 @@ class _Parser:
 
     def named(self, name: str) -> Thunk:
         value = self.lookup(name)
+        self.asked.append(name)
+        self.found.append(value)
         if value is not None:
-            return _constant(value)
+            return _variable(self.found, len(self.found) - 1)
         key = name.lower()
         if key == "not":
             return _negation(self.deeper(self.operand))
@@ -244,6 +292,10 @@ def _count(name: str, got: int, least: int, most: int) -> None:
 
 def _constant(value: float) -> Thunk:
     return lambda: value
+
+
+def _variable(found: list[Any], index: int) -> Thunk:
+    return lambda: found[index]
 
 
 def _choice(condition: Thunk, yes: Thunk, no: Thunk) -> Thunk:

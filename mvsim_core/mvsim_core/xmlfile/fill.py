@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mvsim_core.errors import UnknownName
-from mvsim_core.specs.params import Param, Section, Spec, Variants, Where
+from mvsim_core.specs.params import Alias, Param, Section, Spec, Variants, Where
 from mvsim_core.specs.sensor import NAME_PREFIXES, SensorSpec
 from mvsim_core.xmlfile.plan import Plan, advice, plan_of, tags_of
 from mvsim_core.xmlfile.reader import Element
@@ -36,6 +36,8 @@ class Filler:
         # Parts of classes that turn out the same for all their vehicles.
         self._same: dict[tuple[int, int, str], tuple[Spec, Spec, Element]] = {}
         self._blanks: dict[type[Spec], Spec] = {}
+        self._layers: dict[int, Layer] = {}
+        self._values: dict[tuple[int, int], tuple[Any, Param]] = {}
 
     def fill(
         self,
@@ -51,7 +53,7 @@ class Filler:
         `section` is what the spec is read for.
         """
         plan = plan_of(type(prototype))
-        layers = [Layer(element) for element in elements]
+        layers = [self._layer(element) for element in elements]
         fields = dict(given)
         sound = self._params(plan, prototype, layers, names, fields)
         extra = _known(section)
@@ -77,13 +79,14 @@ class Filler:
     ) -> bool:
         """Read all params into `fields`; return whether none was wrong."""
         sound = True
-        for field, about, aliases in plan.params:
+        for row in plan.concerned(name for layer in layers for name in layer.names):
+            field, about, aliases = plan.params[row]
             if field in fields:
                 continue
             value: Any = Outcome.ABSENT
             for layer in layers:
                 if about.form == "text" or any(alias.name in layer.names for alias in aliases):
-                    value = self.values.param(about, aliases, layer, names)
+                    value = self._value(about, aliases, layer, names)
                 if value is not Outcome.ABSENT:
                     break
             if value is Outcome.ABSENT and about.required:
@@ -99,6 +102,27 @@ class Filler:
                     zip(about.into, value, strict=True) if about.into else {field: value}
                 )
         return sound
+
+    def _layer(self, element: Element) -> Layer:
+        """Return the index of an element, that of a class from memory."""
+        if not element.shared:
+            return Layer(element)
+        if id(element) not in self._layers:
+            self._layers[id(element)] = Layer(element)  # which keeps the element, and so its id
+        return self._layers[id(element)]
+
+    def _value(self, about: Param, aliases: tuple[Alias, ...], layer: Layer, names: Names) -> Any:
+        """Return the value of a param, from memory where a class gives all the same one."""
+        if not layer.element.shared:
+            return self.values.param(about, aliases, layer, names)
+        key = (id(layer.element), id(about))
+        if key in self._values:
+            return self._values[key][0]
+        before = self.values.substitution.changing
+        value = self.values.param(about, aliases, layer, names)
+        if self.values.substitution.changing == before:
+            self._values[key] = (value, about)
+        return value
 
     def _remark_default(self, element: Element, prototype: Spec, field: str, about: Param) -> None:
         """Say which default stands for something that its author should have chosen."""

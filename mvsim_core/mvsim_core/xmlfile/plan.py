@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mvsim_core.errors import nearest
@@ -16,10 +16,19 @@ class Plan:
     """The index of one spec class; wheels' tags depend on the prototype and are not in it."""
 
     params: tuple[tuple[str, Param, tuple[Alias, ...]], ...]
+    by_name: Mapping[str, tuple[int, ...]]  # rows of params, by the name in the file
+    always: frozenset[int]  # those to be looked at even when no name tells of them
     sections: tuple[tuple[str, Section], ...]
     children: frozenset[str]
     attributes: frozenset[str]
     reads_text: bool
+
+    def concerned(self, names: Iterable[str]) -> list[int]:
+        """Return the rows of params to be read where these names stand, in order."""
+        rows = set(self.always)
+        for name in names:
+            rows.update(self.by_name.get(name, ()))
+        return sorted(rows)
 
     def known(self) -> frozenset[str]:
         """Return all names, of children and attributes."""
@@ -40,9 +49,15 @@ def _make_plan(spec: type[Spec]) -> Plan:
     indexed = []
     children: set[str] = set()
     attributes: set[str] = set()
-    for field, about in params(spec):
+    by_name: dict[str, tuple[int, ...]] = {}
+    always = set()
+    for row, (field, about) in enumerate(params(spec)):
         names = about.named(field)
         indexed.append((field, about, names))
+        for alias in names:
+            by_name[alias.name] = (*by_name.get(alias.name, ()), row)
+        if about.form == "text" or about.required or about.expected:
+            always.add(row)
         if about.form == "text":
             continue
         children.update(alias.name for alias in names)
@@ -53,6 +68,8 @@ def _make_plan(spec: type[Spec]) -> Plan:
         children.update(tags_of(section))
     return Plan(
         params=tuple(indexed),
+        by_name=by_name,
+        always=frozenset(always),
         sections=nested,
         children=frozenset(children),
         attributes=frozenset(attributes),

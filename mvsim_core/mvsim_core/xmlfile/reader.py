@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mvsim_core.specs.converters import number
 from mvsim_core.xmlfile.decoding import decode
@@ -280,7 +280,7 @@ class Reader:
         return path
 
     def _deeper(self, place: _Place) -> _Place:
-        return replace(place, depth=place.depth + 1)
+        return _Place(place.scope, place.depth + 1, place.included, place.shared)
 
     def _include(self, node: Node, place: _Place) -> Iterator[Element]:
         values = self._values(node, place, "file")

@@ -98,7 +98,9 @@ class Scope:
 
     def at(self, version: int) -> Scope:
         """Return this scope with another version of the variables."""
-        return self if version == self.version else replace(self, version=version)
+        if version == self.version:
+            return self
+        return Scope(self.origin, version, self.arguments, self.prefers_latest)
 
     def for_class(self) -> Scope:
         """Return the scope for the content of a class defined here."""

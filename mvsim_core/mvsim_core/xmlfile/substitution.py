@@ -21,7 +21,7 @@ from random import Random
 
 from mvsim_core.errors import suggestion
 from mvsim_core.specs.converters import number, show
-from mvsim_core.xmlfile.expressions import ExpressionError, evaluate
+from mvsim_core.xmlfile.expressions import ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import Packages
 from mvsim_core.xmlfile.scope import Scope, Variables
 
@@ -57,7 +57,7 @@ class Substitution:
     ) -> None:
         """Use the given tables; with `allow_shell`, run the commands in `$(...)`."""
         self.variables = variables
-        self.random = random
+        self._formulas = Formulas(random)
         self.packages = packages
         self.allow_shell = allow_shell
         # Counts what may turn out differently for the next vehicle: names, noise, loop variables.
@@ -165,7 +165,7 @@ class Substitution:
             return None
 
         try:
-            return evaluate(body, lookup, self.random)
+            return self._formulas.evaluate(body, lookup)
         except ExpressionError as error:
             raise SubstitutionError(f"in formula {_short(body)!r}: {error}") from None
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsim_core.xmlfile.expressions import ExpressionError, evaluate
+from mvsim_core.xmlfile.expressions import MAX_KEPT, ExpressionError, Formulas
 
 VARIABLES = {"iX": 3.0, "ON": 1.0, "rate": 10.0}
 
 
 def value(text: str) -> float:
-    return evaluate(text, VARIABLES.get, Random(1))
+    return Formulas(Random(1)).evaluate(text, VARIABLES.get)
 
 
 @pytest.mark.parametrize(
@@ -75,21 +75,49 @@ def test_full_precision() -> None:
 
 
 def test_random_numbers() -> None:
-    random = Random(1)
-    values = [evaluate("rand()", VARIABLES.get, random) for _ in range(1000)]
+    formulas = Formulas(Random(1))
+    values = [formulas.evaluate("rand()", VARIABLES.get) for _ in range(1000)]
     assert 0 <= min(values) < 0.01 < 0.99 < max(values) < 1
-    normal = [evaluate("randn()", VARIABLES.get, random) for _ in range(4000)]
+    normal = [formulas.evaluate("randn()", VARIABLES.get) for _ in range(4000)]
     assert abs(sum(normal) / 4000) < 0.06  # 4 sigma of the mean
-    uniform = [evaluate("unifrnd(-3, 5)", VARIABLES.get, random) for _ in range(1000)]
+    uniform = [formulas.evaluate("unifrnd(-3, 5)", VARIABLES.get) for _ in range(1000)]
     assert -3 <= min(uniform) < -2.9 < 4.9 < max(uniform) <= 5
 
 
 def test_randomize_repeats() -> None:
-    random = Random(1)
-    first = [evaluate(text, VARIABLES.get, random) for text in ("randomize(2)", "rand()")]
-    again = [evaluate(text, VARIABLES.get, random) for text in ("randomize(2)", "rand()")]
+    formulas = Formulas(Random(1))
+    first = [formulas.evaluate(text, VARIABLES.get) for text in ("randomize(2)", "rand()")]
+    again = [formulas.evaluate(text, VARIABLES.get) for text in ("randomize(2)", "rand()")]
     assert first == again
     assert first[0] == 0
+
+
+def test_a_formula_read_before_follows_its_variables() -> None:
+    formulas = Formulas(Random(1))
+    for x in (1.0, 2.5, -3.0):
+        assert formulas.evaluate("2*x + x^2", {"x": x}.get) == 2 * x + x * x
+
+
+def test_a_name_may_be_a_function_at_one_time_and_a_variable_at_another() -> None:
+    formulas = Formulas(Random(1))
+    assert formulas.evaluate("floor(2.5)", {}.get) == 2.0
+    assert formulas.evaluate("floor(2.5)", {"floor": 10.0}.get) == 25.0
+    assert formulas.evaluate("floor(2.5)", {}.get) == 2.0
+
+
+def test_random_variables_are_drawn_anew_wherever_they_stand() -> None:
+    draws = iter(range(100))
+    formulas = Formulas(Random(1))
+    values = [formulas.evaluate("x - x", lambda _: float(next(draws))) for _ in range(3)]
+    assert values == [-1.0, -1.0, -1.0]
+    assert next(draws) == 6
+
+
+def test_many_formulas_are_not_kept_for_ever() -> None:
+    formulas = Formulas(Random(1))
+    for k in range(2 * MAX_KEPT):
+        assert formulas.evaluate(f"{k} + 1", {}.get) == k + 1
+    assert len(formulas._parsed) <= MAX_KEPT
 
 
 @pytest.mark.parametrize(
