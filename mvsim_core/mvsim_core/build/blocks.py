@@ -135,17 +135,15 @@ def grid_solids(spec: OccupancyGridSpec, grid: GridMap) -> list[Solid]:
     return solids
 
 
-def wall_solids(spec: WallsSpec) -> list[Solid]:
+def wall_solids(spec: WallsSpec, lines: FloatArray) -> list[Solid]:
     """Return one box a wall; where an end meets one already used, the corner is closed.
 
     An end within 1.01 thicknesses of the end of an earlier wall is drawn out by half a thickness.
     """
-    matrix = np.array(spec.transformation)
     reach = 1.01 * spec.thickness
     ends = Nearby()
     solids = []
-    for pair in spec.segments:
-        a, b = ((matrix @ [*point, 0.0, 1.0])[:2] for point in pair)
+    for a, b in lines:
         length = float(np.linalg.norm(b - a))
         if length == 0.0:
             continue

@@ -31,6 +31,7 @@ from mvsim_core.build.sensors import SensorMaker
 from mvsim_core.build.step_length import step_warning
 from mvsim_core.build.terrain import Ground
 from mvsim_core.build.vehicles import build_vehicle
+from mvsim_core.build.wall_lines import wall_lines
 from mvsim_core.dynamics.wheels import doubts
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
@@ -236,7 +237,11 @@ class Builder:
         for i, plane in enumerate(planes):
             fixtures.append(build_fixture(f"plane_{i + 1}", plane, plane_solids(plane)))
         for i, walls in enumerate(self.spec.walls):
-            fixtures.append(build_fixture(f"walls_{i + 1}", walls, wall_solids(walls)))
+            fixtures.append(
+                build_fixture(
+                    f"walls_{i + 1}", walls, wall_solids(walls, wall_lines(walls, self.warn))
+                )
+            )
         return fixtures
 
     def _load_grid(self, element: OccupancyGridSpec) -> GridMap:

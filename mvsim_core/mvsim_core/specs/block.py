@@ -117,9 +117,12 @@ class WallsSpec(Spec):
     shape: tuple[Point2, ...] = param(
         (), conv=POINT2, form="items", item="pt", unit="m", help="ends of the walls, in pairs"
     )
-    model_uri: str = param("", conv=URI, help="mesh whose edges are the walls")
+    model_uri: str = param("", conv=URI, help="mesh whose lines, or edges, are the walls")
     transformation: Matrix = param(
-        _IDENTITY, conv=MATRIX, check=_FOUR_BY_FOUR, help="of the ends, homogeneous"
+        _IDENTITY,
+        conv=MATRIX,
+        check=_FOUR_BY_FOUR,
+        help="of the ends, homogeneous; points of a shape have z = 0",
     )
     thickness: float = param(0.1, xml="wallThickness", unit="m", check=POSITIVE)
     height: float = param(2.0, xml="wallHeight", unit="m", check=POSITIVE)
