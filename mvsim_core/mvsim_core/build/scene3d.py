@@ -103,12 +103,12 @@ class SceneMaker:
             model = self._ground(spec, row, samples)
             yield Part(model, f"ground_{i + 1}", "ground")
 
-    def points(self, specs: Iterable[PointcloudSpec]) -> Iterator[Part]:
-        """Yield clouds of points, each point a small octahedron."""
-        for i, spec in enumerate(specs):
-            model = self._once(("points", spec), partial(self._cloud, spec))
-            if model is not None:
-                yield Part(model, f"points_{i + 1}", "points")
+    def points(self, clouds: Iterable[tuple[PointcloudSpec, FloatArray]]) -> Iterator[Part]:
+        """Yield clouds of points (n, 3) [m], each point a small octahedron."""
+        for i, (spec, places) in enumerate(clouds):
+            model = self._once(("points", id(places)), partial(_cloud, spec, places))
+            assert model is not None
+            yield Part(model, f"points_{i + 1}", "points")
 
     def _once(self, key: Any, make: Callable[[], Model | None]) -> Model | None:
         if key not in self._models:
@@ -206,18 +206,6 @@ class SceneMaker:
         assert model is not None
         return model
 
-    def _cloud(self, spec: PointcloudSpec) -> Model | None:
-        file = spec.file_txt_3d or spec.file_txt_2d
-        columns = 3 if spec.file_txt_3d else 2
-        try:
-            table = np.loadtxt(file, ndmin=2)[:, :columns]
-        except (OSError, ValueError, IndexError) as error:
-            self._warn(spec.where, "element", f"{file}: the points cannot be read ({error})")
-            return None
-        places = np.zeros((len(table), 3))
-        places[:, :columns] = table
-        return solids.points(places, POINT_SIZE).moved(rotation(spec.pose), spec.pose[:3])
-
     def _look(self, color: Any, texture: str, where: Any) -> Material:
         look, fault = texture_of(tuple(color), texture)
         if fault and self._outlines.is_news(fault):
@@ -245,6 +233,10 @@ class SceneMaker:
                 scaled = visual.model_scale * rotation(visual.pose)
                 models.append(model.moved(scaled, visual.pose[:3]))
         return join(models) if models else None
+
+
+def _cloud(spec: PointcloudSpec, places: FloatArray) -> Model:
+    return solids.points(places, POINT_SIZE).moved(rotation(spec.pose), spec.pose[:3])
 
 
 def _solid(

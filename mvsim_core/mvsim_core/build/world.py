@@ -35,11 +35,12 @@ from mvsim_core.build.wall_lines import wall_lines
 from mvsim_core.dynamics.wheels import doubts
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
+from mvsim_core.elements.point_files import read_cloud
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose
 from mvsim_core.progress import watched
-from mvsim_core.remote_files import remote_files
+from mvsim_core.remote_files import RemoteError, local_copy, remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.solver.box2d import Box2dSolver
@@ -86,11 +87,14 @@ class Builder:
         self._scenes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
+        self._clouds: list[tuple[PointcloudSpec, FloatArray]] = []
         for element in self.spec.elements:
             if isinstance(element, OccupancyGridSpec):
                 self._grids.append((element, _located(element, self._load_grid)))
             if isinstance(element, ElevationMapSpec):
                 self._maps.append(_located(element, load_elevation))
+            if isinstance(element, PointcloudSpec):
+                self._load_cloud(element)
         self._warn_of_missing_parts()
 
     def contents(self, spec: WorldSpec, seed: int) -> Contents:
@@ -197,8 +201,7 @@ class Builder:
         maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
         grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
         things = (contents.entities, contents.fixtures, contents.grids)
-        clouds = [e for e in self.spec.elements if isinstance(e, PointcloudSpec)]
-        return chain(self._scenes.parts(*things, grounds), self._scenes.points(clouds))
+        return chain(self._scenes.parts(*things, grounds), self._scenes.points(self._clouds))
 
     def _vehicle(self, spec: VehicleSpec, ground: Ground) -> Entity:
         chassis = spec.dynamics.chassis
@@ -246,7 +249,7 @@ class Builder:
 
     def _load_grid(self, element: OccupancyGridSpec) -> GridMap:
         grid = load_grid(
-            element.file,
+            local_copy(element.file),
             resolution=element.resolution,
             centerpixel_x=element.centerpixel_x,
             centerpixel_y=element.centerpixel_y,
@@ -254,6 +257,18 @@ class Builder:
         for text in grid.warnings:
             self.warn(element.where, "element", text)
         return grid
+
+    def _load_cloud(self, element: PointcloudSpec) -> None:
+        """Read a cloud of points; one that cannot be read is named and left out."""
+        columns = 3 if element.file_txt_3d else 2
+        try:
+            file = local_copy(element.file_txt_3d or element.file_txt_2d)
+            points, doubt = read_cloud(file, columns)
+            self._clouds.append((element, points))
+        except (BuildError, RemoteError) as error:
+            doubt = f"{error}; no sensor sees them"
+        if doubt:
+            self.warn(element.where, "element", doubt)
 
     def _time_step(self) -> float:
         """Return the step: as the file says, or automatic."""
@@ -286,7 +301,7 @@ def _located(element: Any, load: Callable[[Any], T]) -> T:
     """
     try:
         return load(element)
-    except BuildError as error:
+    except (BuildError, RemoteError) as error:
         name = Path(element.where.file).name or "world"
         raise BuildError(f"{name}:{element.where.line}: <element>: {error}") from None
 
