@@ -7,14 +7,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from mvsim_core.build.nearby import Nearby
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity, Solid, body_row
-from mvsim_core.errors import BuildError
+from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose, area_of
 from mvsim_core.polygons import outline_of
 from mvsim_core.solver.base import Inertia, Material
@@ -107,11 +106,11 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
         if bottom < high:
             solids.append(_plane_box(spec, start, end, (bottom, high)))
         if len(solids) > MOST_PARTS or len(open_here) > MOST_GAPS:
-            raise BuildError(
-                f"{Path(spec.where.file).name or 'world'}:{spec.where.line}: <element>: more than"
-                f" {MOST_GAPS} doors and windows of different heights at one place, or more than"
-                f" {MOST_PARTS} pieces of wall between them; do they overlap by mistake?"
+            text = (
+                f"more than {MOST_GAPS} doors and windows of different heights at one place, or"
+                f" more than {MOST_PARTS} pieces of wall between them; do they overlap by mistake?"
             )
+            raise BuildError(Problem.at(spec.where, "element", text))
     return solids
 
 

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from mvsim_core.animation import KeyframeAnimation
 from mvsim_core.build.actors import build_actor, build_walker
@@ -56,6 +55,7 @@ from mvsim_core.specs.element import (
     PropertyRegionSpec,
     VerticalPlaneSpec,
 )
+from mvsim_core.specs.params import Spec
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
@@ -63,8 +63,6 @@ from mvsim_core.state import FloatArray, Rows
 from mvsim_core.terrain.regions import Regions
 from mvsim_core.trajectory import TrajectoryFiles
 from mvsim_core.xmlfile import read_vehicle
-
-T = TypeVar("T")
 
 #: Farther from the origin than this the contact solver gets an origin of its own [m].
 FAR = 5e3
@@ -88,13 +86,14 @@ class Builder:
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
         self._clouds: list[tuple[PointcloudSpec, FloatArray]] = []
+        faults: list[Problem] = []
         for element in self.spec.elements:
-            if isinstance(element, OccupancyGridSpec):
-                self._grids.append((element, _located(element, self._load_grid)))
-            if isinstance(element, ElevationMapSpec):
-                self._maps.append(_located(element, load_elevation))
-            if isinstance(element, PointcloudSpec):
-                self._load_cloud(element)
+            try:
+                self._load(element)
+            except (BuildError, RemoteError) as error:
+                faults.append(Problem.at(element.where, "element", str(error)))
+        if faults:
+            raise BuildError(*faults)
         self._warn_of_missing_parts()
 
     def contents(self, spec: WorldSpec, seed: int) -> Contents:
@@ -155,9 +154,7 @@ class Builder:
 
     def warn(self, where: Any, element: str, message: str) -> None:
         """Note a warning once."""
-        problem = Problem(
-            file=where.file, line=where.line, element=element, message=message, severity="warning"
-        )
+        problem = Problem.at(where, element, message, "warning")
         if problem not in self.warnings:
             self.warnings.append(problem)
 
@@ -247,6 +244,15 @@ class Builder:
             )
         return fixtures
 
+    def _load(self, element: Spec) -> None:
+        """Read the file of a map or cloud; BuildError or RemoteError if that cannot be."""
+        if isinstance(element, OccupancyGridSpec):
+            self._grids.append((element, self._load_grid(element)))
+        elif isinstance(element, ElevationMapSpec):
+            self._maps.append(load_elevation(element))
+        elif isinstance(element, PointcloudSpec):
+            self._load_cloud(element)
+
     def _load_grid(self, element: OccupancyGridSpec) -> GridMap:
         grid = load_grid(
             local_copy(element.file),
@@ -291,19 +297,6 @@ class Builder:
         if rawlog:
             text = f"MRPT rawlogs are not written: {rawlog!r} is not made"
             self.warn(self.spec.where, "save_to_rawlog", text)
-
-
-def _located(element: Any, load: Callable[[Any], T]) -> T:
-    """Load what an element names; an error says where the element stands.
-
-    Raises:
-        BuildError: It cannot be loaded.
-    """
-    try:
-        return load(element)
-    except (BuildError, RemoteError) as error:
-        name = Path(element.where.file).name or "world"
-        raise BuildError(f"{name}:{element.where.line}: <element>: {error}") from None
 
 
 def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -62,8 +62,8 @@ def _problems(world: Path, named: dict[str, str], *, quick: bool) -> tuple[Probl
     except WorldFileError as error:
         return error.problems
     except BuildError as error:
-        fault = Problem(file=str(world), line=0, element="", message=str(error))
-        return (*found, fault)
+        faults = (replace(fault, file=fault.file or str(world)) for fault in error.problems)
+        return (*found, *faults)
 
 
 def _print_json(results: list[_Result]) -> None:

@@ -41,7 +41,7 @@ def test_elevation_points_that_cannot_be_read_are_an_error(
             f'<element class="elevation_map"><dem_xyzrgb_file>{file}</dem_xyzrgb_file></element>'
         )
     expected = message.replace("'x y z' [m]", "'x y z r g b'")
-    assert str(caught.value) == f"world:2: <element>: {file}: {expected}"
+    assert str(caught.value) == f"line 2: <element>: {file}: {expected}"
 
 
 def test_elevation_points_must_be_finite(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_openings_without_end_are_refused_with_their_place(widen: float) -> None
     with pytest.raises(BuildError) as told:
         load_world(text=text)
     assert str(told.value) == (
-        "world:2: <element>: more than 100 doors and windows of different heights at one place,"
+        "line 2: <element>: more than 100 doors and windows of different heights at one place,"
         " or more than 50000 pieces of wall between them; do they overlap by mistake?"
     )
 
