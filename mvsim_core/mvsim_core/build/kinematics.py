@@ -42,7 +42,8 @@ def build_kinematics(
     try:
         kinematics = KINEMATICS.get(spec.kinematics.kind).from_spec(spec.kinematics, axis, moi)
     except ValueError as error:
-        text = f"{spec.name}: {error}"
+        hint = "" if axis > 0.0 else "; its wheels have no sides: say how far apart with <axis>"
+        text = f"{spec.name}: {error}{hint}"
         raise BuildError(Problem.at(spec.kinematics.where, "kinematics", text)) from None
     if isinstance(kinematics, ArrayKinematics):
         rows = kinematics.row()

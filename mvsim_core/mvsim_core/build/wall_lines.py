@@ -32,8 +32,8 @@ def wall_lines(spec: WallsSpec, warn: Callable[[Any, str, str], None]) -> FloatA
         except MeshError as error:
             warn(spec.where, "walls", f"{error}: no walls are made of it")
     if len(points) > 2 * MOST_LINES:
-        text = f"{spec.model_uri}: {len(points) // 2} lines are too many for walls, at most"
-        warn(spec.where, "walls", f"{text} {MOST_LINES} are made")
+        text = f"{len(points) // 2} lines are too many for walls: {MOST_LINES} are made"
+        warn(spec.where, "walls", text)
         points = points[: 2 * MOST_LINES]
     places = np.column_stack((points, np.ones(len(points)))) @ np.array(spec.transformation).T
     lines: FloatArray = places[:, :2].reshape(-1, 2, 2)

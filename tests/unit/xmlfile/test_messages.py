@@ -277,6 +277,34 @@ BAD = [
         "line 1: <gui>: cam_point_to must be 'x y' or 'x y z' [m], got '1'",
     ),
     (
+        "<walls><shape><pt>0 0</pt><pt>1 0</pt></shape><transformation>[1 0; 0 1]"
+        "</transformation></walls>",
+        "line 1: <walls>: transformation must be 4 x 4, got '[1 0; 0 1]'",
+    ),
+    (
+        joint('type="pin" body_b=""'),
+        "line 1: <joint>: body_b must not be empty, got ''",
+    ),
+    (
+        car('<l_wheel pos="0"/>', "differential"),
+        "line 1: <l_wheel>: pos must be 'x y' or 'x y yaw', yaw in degrees, got '0'",
+    ),
+    (
+        sensor("rgbd_camera", "<rgb_ncols>9000</rgb_ncols><rgb_nrows>9000</rgb_nrows>"),
+        "line 1: <sensor>: rgb_ncols x rgb_nrows must be <= 10000000, got 9000 x 9000 = 81000000",
+    ),
+    (
+        f'<vehicle>{DIFFERENTIAL}{ORIGIN}<kinematics class="2WDiffDyn">'
+        '<modulation class="MotorPID"/><modulation class="MotorController"/></kinematics>'
+        "</vehicle>",
+        "line 1: <kinematics>: can have one motor: 'MotorController' or 'MotorPID'",
+    ),
+    (
+        f'<vehicle>{DIFFERENTIAL}{ORIGIN}<kinematics class="2WDiffDyn">'
+        '<modulation class="MotorPID"/><modulation class="MotorPID"/></kinematics></vehicle>',
+        "line 1: <kinematics>: has 2 modulations of class 'MotorPID', at most one counts",
+    ),
+    (
         "<walls/>",
         "line 1: <walls>: walls need a <shape> or a <model_uri>",
     ),
