@@ -7,6 +7,7 @@ Frames: world = ENU-like world frame of the file; vehicle = reference point, x f
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,14 +15,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mvsim_core.controllers import controller_class
+from mvsim_core.dynamics.steering import CREEP
 from mvsim_core.entities import Entity
 from mvsim_core.errors import CommandError
 from mvsim_core.geometry import Pose, Twist
 from mvsim_core.handles import Handle, need_finite
+from mvsim_core.recording.live import LiveLog
 from mvsim_core.state import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
 
 if TYPE_CHECKING:
     from mvsim_core.world import World
+
+#: Steering and circles at their limits but for this factor are no reason for a warning.
+ALMOST = 0.999
 
 
 class Odometry(NamedTuple):
@@ -98,7 +104,7 @@ class Vehicle(Handle):
     def __init__(self, world: World, entity: Entity) -> None:
         """Refer to one vehicle of a world."""
         super().__init__(world, entity)
-        self._warned_vy = False
+        self._warned: set[str] = set()
 
     @property
     def _row(self) -> Any:
@@ -176,25 +182,50 @@ class Vehicle(Handle):
         """Whether the last command is older than the world's time-out."""
         return bool(self._row["expired"])
 
+    def live_log(self) -> LiveLog:
+        """Return what a log would hold of it, to be looked at in any step."""
+        return LiveLog(self._entity, self._world)
+
     def set_twist(self, vx: float, vy: float = 0.0, wz: float = 0.0) -> None:
         """Command a velocity in the vehicle frame [m/s, m/s, rad/s].
 
-        A vehicle that can't move sideways warns once about vy and follows the rest.
+        What a vehicle can't do it warns of once: a sideways velocity, or, if it steers, a circle
+        that is too tight. It follows the rest.
 
         Raises:
             CommandError: Its controller takes no twist, or a value is not finite.
         """
         self._need("twist")
         need_finite("twist", vx=vx, vy=vy, wz=wz)
-        if vy != 0.0 and not self.holonomic and not self._warned_vy:
-            self._warned_vy = True
-            warnings.warn(f"{self.name} cannot move sideways: vy is ignored", stacklevel=2)
+        if wz != 0.0 and self.steerable and not self._controller.ideal:
+            self._check_circle(vx, wz)
         row = self._row
-        row["cmd_vx"], row["cmd_vy"], row["cmd_wz"] = vx, vy if self.holonomic else 0.0, wz
+        row["cmd_vx"], row["cmd_vy"], row["cmd_wz"] = vx, self.sideways(vy), wz
         self._commanded(TWIST)
+
+    def sideways(self, vy: float) -> float:
+        """Return what it follows of a sideways velocity [m/s]: all, or none and warn once."""
+        if vy == 0.0 or self.holonomic:
+            return vy
+        self._warn_once("sideways", "move sideways: vy is ignored")
+        return 0.0
+
+    def _check_circle(self, vx: float, wz: float) -> None:
+        row = self._row
+        least = float(row["wheelbase"]) / math.tan(float(row["max_steer"]))
+        if abs(vx) < CREEP:
+            self._warn_once("spot", "turn on the spot: it stands, with its wheels turned")
+        elif abs(vx) < ALMOST * least * abs(wz):
+            self._warn_once(
+                "circle",
+                f"turn with a radius of {abs(vx / wz):.3g} m: at the limit of its steering"
+                f" it is {least:.3g} m",
+            )
 
     def set_ackermann(self, speed: float, steering: float) -> None:
         """Command speed at the rear axle [m/s] and angle of the virtual centre wheel [rad].
+
+        An angle beyond the limit becomes that limit, with one warning.
 
         Raises:
             CommandError: It does not steer, or a value is not finite.
@@ -202,9 +233,21 @@ class Vehicle(Handle):
         self._need("ackermann")
         need_finite("Ackermann command", speed=speed, steering=steering)
         row = self._row
-        limit = float(row["max_steer"])
-        row["cmd_speed"], row["cmd_steer"] = speed, min(max(steering, -limit), limit)
+        row["cmd_speed"], row["cmd_steer"] = speed, self._within_limit(steering)
         self._commanded(ACKERMANN)
+
+    def _within_limit(self, steering: float) -> float:
+        limit = float(self._row["max_steer"])
+        if ALMOST * abs(steering) > limit:
+            self._warn_once("angle", f"steer by {steering:.3g} rad: its limit is {limit:.3g} rad")
+        return min(max(steering, -limit), limit)
+
+    def _warn_once(self, kind: str, what: str) -> None:
+        """Warn that it cannot do something, the first time that a kind of thing is asked for."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            # four: this, the check, the command, and the place to show, whence the command comes
+            warnings.warn(f"{self.name} cannot {what}", stacklevel=4)
 
     def set_wheel_torques(self, torques: Sequence[float], steering: float | None = None) -> None:
         """Command motor torques [N m], positive drives forward, in the order of the wheels.

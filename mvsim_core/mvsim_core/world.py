@@ -137,6 +137,9 @@ class World(WorldView, Logging):
         if self._recorder is not None:
             self._recorder.record(self._clock.ticks)
             mark(RECORDING)
+        if self._rawlog is not None:
+            self._rawlog.record(state, self._clock.ticks, self._clock.time, self.fresh)
+            mark(RECORDING)
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
         """Advance by `seconds` of simulated time (whole ticks); `progress` shows a bar."""
@@ -269,7 +272,9 @@ class World(WorldView, Logging):
 
     # ------------------------------------------------------------ internal
     def _populate(self) -> None:
+        self._close_rawlog()
         self._contents = self._make(self.spec, self.seed)
+        self._rawlog = self._contents.rawlog
         self.pivots = {}
         self._clock = SimClock(self._contents.dt)
         self._gravity = self._contents.gravity

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
-from ackermann_msgs.msg import AckermannDriveStamped
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 
 from mvsim_ros2.conversions.commands import AckermannCommand, TwistCommand, ackermann_command
 from mvsim_ros2.frames import Names
 from mvsim_ros2.parameters import StampedChoice
-from mvsim_ros2.topics import ACKERMANN_CMD, CMD_VEL
+from mvsim_ros2.topics import ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED, CMD_VEL
+from mvsim_ros2.typed_input import TypedInput
 from mvsim_ros2.velocity_inputs import VelocityInputs
+
+#: Ackermann commands have a topic for each type: one participant has one type a topic only.
+STEERING = {
+    ACKERMANN_CMD: f"send them on {ACKERMANN_CMD_UNSTAMPED.name}",
+    ACKERMANN_CMD_UNSTAMPED: f"send them on {ACKERMANN_CMD.name}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class CommandInputs:
         self._ackermann = ackermann
         self._velocities = VelocityInputs(node, choice, twist)
         self._present: dict[str, Listener] = {}
-        self._steering: dict[str, Any] = {}
+        self._steering: dict[str, list[TypedInput]] = {}
 
     def follow(self, listeners: Mapping[str, Listener]) -> None:
         """Subscribe for vehicles that have come, unsubscribe for those that have gone."""
@@ -67,8 +70,11 @@ class CommandInputs:
                 self._add(name, listener)
 
     def watch(self) -> None:
-        """Look at what publishers offer, see `VelocityInputs.watch`."""
+        """Look at what publishers offer, see `TypedInput.watch`."""
         self._velocities.watch()
+        for inputs in self._steering.values():
+            for entry in inputs:
+                entry.watch(self._node)
 
     def close(self) -> None:
         """Unsubscribe."""
@@ -79,19 +85,18 @@ class CommandInputs:
         self._present[name] = listener
         self._velocities.add(name, listener.names.topic(CMD_VEL.name))
         if listener.steers:
-            self._steering[name] = self._node.create_subscription(
-                AckermannDriveStamped,
-                listener.names.topic(ACKERMANN_CMD.name),
-                partial(self._receive, name),
-                ACKERMANN_CMD.qos,
-                callback_group=MutuallyExclusiveCallbackGroup(),  # that of the node would grow
-            )
+            self._steering[name] = [
+                TypedInput(
+                    self._node.resolve_topic_name(listener.names.topic(topic.name)),
+                    {topic: self._node},
+                    lambda message: self._ackermann(name, ackermann_command(message)),
+                    hint,
+                )
+                for topic, hint in STEERING.items()
+            ]
 
     def _remove(self, name: str) -> None:
         del self._present[name]
         self._velocities.remove(name)
-        if name in self._steering:
-            self._node.destroy_subscription(self._steering.pop(name))
-
-    def _receive(self, name: str, message: Any) -> None:
-        self._ackermann(name, ackermann_command(message))
+        for entry in self._steering.pop(name, ()):
+            entry.close()

@@ -35,4 +35,6 @@ def forward(logger: RcutilsLogger) -> None:
         logger.warning(str(message))
 
     warnings.showwarning = show
+    # The core says what it says once itself; another vehicle of the same name may say it again.
+    warnings.filterwarnings("always", category=UserWarning, module=r"mvsim_(core|ros2)\b")
     logging.getLogger().addHandler(NodeLog(logger))

@@ -62,6 +62,7 @@ class Frames:
     base: str
     footprint: str  # equal to `base` when there is no footprint frame
     prefix: str = ""
+    world: str = ""  # above `map`; empty: none
 
     def sensor(self, name: str) -> str:
         """Return the frame of a sensor: its own name in the world file."""
@@ -77,7 +78,10 @@ def frames_of(settings: Settings, vehicle: str) -> Frames:
     prefix = settings.frame_prefix.replace("<name>", vehicle)
     base = prefix + settings.base_frame
     footprint = prefix + settings.footprint_frame if settings.publish_base_footprint else base
-    return Frames(settings.map_frame, prefix + settings.odom_frame, base, footprint, prefix)
+    world = settings.world_frame
+    above = prefix + settings.map_frame if world else settings.map_frame
+    odom = prefix + settings.odom_frame
+    return Frames(above, odom, base, footprint, prefix, world)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,11 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mvsim_core import CommandError, Vehicle, World
+from mvsim_core import World
 from mvsim_ros2.command_inputs import CommandInputs, Listener
+from mvsim_ros2.commanding import Commanding
 from mvsim_ros2.control.services import ControlServices
 from mvsim_ros2.control.simulation import Simulation
-from mvsim_ros2.conversions.commands import (
-    AckermannCommand,
-    TwistCommand,
-    not_finite,
-)
 from mvsim_ros2.conversions.diagnostics import Pace
 from mvsim_ros2.core_messages import forward
 from mvsim_ros2.mailbox import Mailbox
@@ -46,8 +42,6 @@ from mvsim_ros2.world_outputs import WorldOutputs
 
 #: Wall time [s] between two looks at who publishes commands.
 WATCH_PERIOD = 0.5
-#: Shortest wall time [s] between two equal warnings about commands.
-THROTTLE = 1.0
 
 
 class MvsimNode(Node):
@@ -60,7 +54,7 @@ class MvsimNode(Node):
             SettingsError: A parameter has a value that cannot be used.
         """
         super().__init__("mvsim")
-        self.settings: Settings = declare(self)
+        self.settings: Settings = declare(self, self._parameter_overrides)
         self._mailbox = Mailbox()
         self._expired: set[str] = set()
         self._closers: list[Callable[[], None]] = []
@@ -77,9 +71,14 @@ class MvsimNode(Node):
         settings = self.settings
         forward(self.get_logger())
         simulation = Simulation(
-            world, source=settings.world_file, seed=settings.seed, paused=settings.start_paused
+            world,
+            source=settings.world_file,
+            seed=settings.seed,
+            paused=settings.start_paused,
+            wall_time=settings.use_wall_time,
         )
         self._simulation = simulation
+        self._closers.append(simulation.close)
         self._outputs: WorldOutputs | None = None
         self._runner = Runner(
             world,
@@ -90,8 +89,11 @@ class MvsimNode(Node):
             phases=simulation.phases,
         )
         self._runner.idle = self._repeat_clock
+        commands = Commanding(
+            self._mailbox, self.get_logger(), angle=settings.cmd_angle_instead_rotvel
+        )
         self._inputs = CommandInputs(
-            self, settings.enable_stamped_cmd_vel, self._receive, self._receive_ackermann
+            self, settings.enable_stamped_cmd_vel, commands.twist, commands.ackermann
         )
         self._closers.append(self._inputs.close)
         self._take_world()
@@ -169,38 +171,6 @@ class MvsimNode(Node):
         for close in reversed(self._closers):
             close()
         self.destroy_node()
-
-    # ---------------------------------------------------------------- commands
-    def _receive(self, name: str, command: TwistCommand) -> None:
-        self._command(name, command, lambda v: v.set_twist(*command))
-
-    def _receive_ackermann(self, name: str, command: AckermannCommand) -> None:
-        self._command(name, command, lambda v: v.set_ackermann(*command))
-
-    def _command(
-        self,
-        name: str,
-        command: TwistCommand | AckermannCommand,
-        follow: Callable[[Vehicle], None],
-    ) -> None:
-        """Post a command for the next step, unless it is nonsense."""
-        bad = not_finite(command)
-        if bad:
-            self._warn(f"{name}: command refused, not a finite number: {bad}")
-            return
-        self._mailbox.post(name, partial(self._follow, name, follow))
-
-    def _follow(self, name: str, follow: Callable[[Vehicle], None], world: World) -> None:
-        vehicle = world.vehicles.get(name)
-        if vehicle is None:  # it was deleted in the meantime
-            return
-        try:
-            follow(vehicle)
-        except CommandError as error:
-            self._warn(str(error))
-
-    def _warn(self, text: str) -> None:
-        self.get_logger().warning(text, throttle_duration_sec=THROTTLE)
 
     # -------------------------------------------------------------- parameters
     def _check_parameters(self, parameters: list[Parameter[Any]]) -> SetParametersResult:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from builtin_interfaces.msg import Time
@@ -53,6 +54,7 @@ class Place:
         namespace: Put before all topics, "" or ending with a slash.
         alone: Whether its vehicle has no other sensor of its class.
         scan_topic: Further topic of the scans of a lonely 2D lidar; "": none.
+        no_hit: What scans say where they meet nothing, see the parameter scan_no_hit.
         mvsim_names: Whether to publish also under the names of the C++ MVSim.
         joints: Names of the wheels' joints.
         taken: Topics of the vehicle's other things, which are no further names of these.
@@ -63,6 +65,7 @@ class Place:
     namespace: str = ""
     alone: bool = False
     scan_topic: str = ""
+    no_hit: str = "inf"
     mvsim_names: bool = False
     joints: tuple[str, ...] = ()
     taken: frozenset[str] = frozenset()
@@ -137,7 +140,8 @@ class ScanOutput(SingleOutput):
 
     def __init__(self, node: Node, place: Place) -> None:
         """Create the publisher."""
-        super().__init__(node, place, SCAN, scan_message)
+        convert = partial(scan_message, no_hit=place.no_hit)
+        super().__init__(node, place, SCAN, convert)
 
 
 @SENSOR_OUTPUTS.register("lidar3d")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ackermann_msgs.msg import AckermannDriveStamped
+from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseWithCovarianceStamped, Twist, TwistStamped
 from mvsim_msgs.msg import Contacts, WheelStates
@@ -26,7 +26,7 @@ from sensor_msgs.msg import (
     NavSatFix,
     PointCloud2,
 )
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Float64, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
@@ -84,6 +84,9 @@ CMD_VEL = Topic("cmd_vel", Twist, 10, "Velocity in the vehicle frame; see enable
 CMD_VEL_STAMPED = Topic("cmd_vel", TwistStamped, 10, "The same with a header, which is ignored.")
 ACKERMANN_CMD = Topic(
     "ackermann_cmd", AckermannDriveStamped, 10, "Speed and steering; vehicles that steer only."
+)
+ACKERMANN_CMD_UNSTAMPED = Topic(
+    "ackermann_cmd_unstamped", AckermannDrive, 10, "The same without a header."
 )
 
 CLOCK = Topic(
@@ -284,7 +287,13 @@ DEPTH_POINTS = Topic(
     frame="{sensor}_optical_frame",
     mvsim_name="{sensor}_points",
 )
-INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD)
+LOG = Topic(
+    "log/{table}/{column}",
+    Float64,
+    CLOCK_DEPTH,
+    "Columns of the log, table pose or wheel_1, wheel_2, …; each step, with publish_log_topics.",
+)
+INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED)
 OUTPUTS = (
     CLOCK,
     TF,
@@ -310,6 +319,7 @@ OUTPUTS = (
     DEPTH,
     DEPTH_INFO,
     DEPTH_POINTS,
+    LOG,
     CONTACTS,
     MAP,
     MAP_METADATA,

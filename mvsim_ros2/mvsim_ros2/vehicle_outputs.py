@@ -28,6 +28,7 @@ from mvsim_ros2.conversions.motion import (
 )
 from mvsim_ros2.frames import Frames, Names, frames_of, sensor_frames, unique_tokens
 from mvsim_ros2.joints import wheel_joints
+from mvsim_ros2.log_outputs import LogOutputs
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.robot_description import robot_description
@@ -98,6 +99,7 @@ class VehicleOutputs:
         joint_states, wheel_states = self._output(JOINT_STATES), self._output(WHEEL_STATES)
         self._wheels = WheelOutputs(vehicle, self.frames, joint_states, wheel_states)
         self._sensors: dict[str, SensorOutput] = self._sensor_outputs()
+        self._logs = LogOutputs(node, vehicle, names) if settings.publish_log_topics else None
         self._touched = False
         self._steering: list[float] = []
         frames = self.frames
@@ -130,6 +132,7 @@ class VehicleOutputs:
                 self._names.namespace,
                 alone=kinds.count(kind) == 1,
                 scan_topic=self._settings.scan_topic,
+                no_hit=self._settings.scan_no_hit,
                 mvsim_names=self._settings.mvsim_topic_names,
                 joints=tuple(joint.spin for joint in joints),
                 taken=VEHICLE_TOPICS | others,
@@ -156,6 +159,8 @@ class VehicleOutputs:
             for name, sensor in self._vehicle.sensors.items()
             for suffix, pose in sensor_frames(sensor).items()
         ]
+        if frames.world:
+            transforms.append(transform_message(frames.world, frames.map, _SAME, stamp))
         if frames.footprint != frames.base and not self._uneven:
             transforms.append(transform_message(frames.footprint, frames.base, _SAME, stamp))
         self._tf_static.publish(tf_message(transforms + of_the_world))
@@ -175,8 +180,10 @@ class VehicleOutputs:
         self._description.publish(String(data=self._text))
 
     def greet(self, stamp: Time) -> None:
-        """Tell those who have come what the vehicle is made of, and where it is."""
+        """Tell those who have come what the vehicle is made of and where it is; note readers."""
         self.publish_description()
+        if self._logs is not None:
+            self._logs.look()
         if self._initial is not None and self._initial.newcomers():
             pose, frame = self._vehicle.pose, self.frames.map
             self._initial.publish(initial_pose_message(pose, frame, stamp))
@@ -220,6 +227,16 @@ class VehicleOutputs:
             self._touched = False
         self._wheels.publish(stamp)
 
+    @property
+    def logged(self) -> bool:
+        """Whether somebody reads its log, which has a row in each step."""
+        return self._logs is not None and self._logs.wanted
+
+    def publish_log(self) -> None:
+        """Send the present row of its log."""
+        if self._logs is not None:
+            self._logs.publish()
+
     def publish_markers(self, stamp: Time) -> None:
         """Send how the vehicle looks if that has changed."""
         vehicle = self._vehicle
@@ -255,6 +272,8 @@ class VehicleOutputs:
         self._description.close()
         if self._initial is not None:
             self._initial.close()
+        if self._logs is not None:
+            self._logs.close()
         self._wheels.close()
         for sensor in self._sensors.values():
             sensor.close()

@@ -54,7 +54,7 @@ class WorldOutputs:
         self._node = node
         self._world = world
         self._settings = settings
-        self._clock = Output(node, CLOCK, CLOCK.name)
+        self._clock = None if settings.use_wall_time else Output(node, CLOCK, CLOCK.name)
         self._diagnostics = Output(node, DIAGNOSTICS, DIAGNOSTICS.name)
         self._contacts = Output(node, CONTACTS, CONTACTS.name)
         self._maps = self._map_outputs()
@@ -101,12 +101,13 @@ class WorldOutputs:
 
     def _fixed_outputs(self) -> dict[str, SensorOutput]:
         sensors = self._world.standalone_sensors
-        old_names = self._settings.mvsim_topic_names
+        old_names, no_hit = self._settings.mvsim_topic_names, self._settings.scan_no_hit
         carried = (unique_tokens(vehicle.sensors) for vehicle in self._world.vehicles.values())
         taken = VEHICLE_TOPICS.union(*(tokens.values() for tokens in carried))
         return {
             name: SENSOR_OUTPUTS.get(sensors[name].kind)(
-                self._node, Place(token, name, mvsim_names=old_names, taken=taken)
+                self._node,
+                Place(token, name, no_hit=no_hit, mvsim_names=old_names, taken=taken),
             )
             for name, token in unique_tokens(sensors, taken).items()
             if sensors[name].kind in SENSOR_OUTPUTS
@@ -146,8 +147,10 @@ class WorldOutputs:
         for vehicle in vehicles:
             vehicle.watch()
         motion = ticks % self._motion_ticks == 0 or not self._started or bool(self._strangers)
-        if not (motion or fresh or ticks % self._clock_ticks == 0):
+        logged = [vehicle for vehicle in vehicles if vehicle.logged]
+        if not (motion or fresh or logged or ticks % self._clock_ticks == 0):
             return
+        self._timeline.keep_up(ticks)
         stamp = self._tell_time(self._timeline.ns(ticks))
         if not self._started:
             self._publish_maps(stamp)
@@ -158,10 +161,12 @@ class WorldOutputs:
             for vehicle in vehicles:
                 vehicle.publish_motion(stamp)
             if self._contacts.wanted:
-                header = Header(stamp=stamp, frame_id=self._settings.map_frame)
+                header = Header(stamp=stamp, frame_id=self._settings.common_frame)
                 self._contacts.publish(contacts_message(world.contacts, header))
         for sensor in fresh:
             self._publish_reading(sensor, stamp)
+        for vehicle in logged:
+            vehicle.publish_log()
         if ticks % self._marker_ticks == 0:
             for vehicle in vehicles:
                 vehicle.publish_markers(stamp)
@@ -169,7 +174,7 @@ class WorldOutputs:
 
     def _tell_time(self, nanoseconds: int) -> Time:
         stamp = stamp_of(nanoseconds)
-        if self._clock.wanted:
+        if self._clock is not None and self._clock.wanted:
             self._clock.publish(clock_message(stamp))
         clock = self._node.get_clock()
         if isinstance(clock, ROSClock) and clock.ros_time_is_active:
@@ -180,15 +185,14 @@ class WorldOutputs:
 
     def _publish_static(self, stamp: Time) -> None:
         fixed = self._world.standalone_sensors
+        common = self._settings.common_frame
+        places = [
+            transform_message(common, name + suffix, pose, stamp)
+            for name, sensor in fixed.items()
+            for suffix, pose in sensor_frames(sensor).items()
+        ]
         for name in self._strangers & self._vehicles.keys():
-            vehicle = self._vehicles[name]
-            map_frame = vehicle.frames.map
-            places = [
-                transform_message(map_frame, name + suffix, pose, stamp)
-                for name, sensor in fixed.items()
-                for suffix, pose in sensor_frames(sensor).items()
-            ]
-            vehicle.publish_static(stamp, places)
+            self._vehicles[name].publish_static(stamp, places)
         self._strangers.clear()
 
     def _publish_maps(self, stamp: Time) -> None:
@@ -196,7 +200,7 @@ class WorldOutputs:
         world = self._world
         if self._maps:
             whole, metadata = self._maps
-            whole.publish(map_message(world.grids[0], self._settings.map_frame, stamp))
+            whole.publish(map_message(world.grids[0], self._settings.common_frame, stamp))
             metadata.publish(map_metadata(world.grids[0], stamp))
         if len(world.grids) > 1:
             self._node.get_logger().warning(
@@ -239,6 +243,8 @@ class WorldOutputs:
 
     def close(self) -> None:
         """Destroy the publishers."""
-        outputs: list[Any] = [self._clock, self._diagnostics, self._contacts, *self._maps]
+        outputs: list[Any] = [self._diagnostics, self._contacts, *self._maps]
+        if self._clock is not None:
+            outputs.append(self._clock)
         for output in (*outputs, *self._vehicles.values(), *self._fixed.values()):
             output.close()

@@ -48,6 +48,14 @@ CASES = {
         ("parameter 'realtime_factor' must be max or a number in [0, 1e6], got 'quick'",),
         parameters={"world_file": "x.world.xml", "realtime_factor": "quick"},
     ),
+    "out of range": Case(
+        ("parameter 'publish_rate' must be a number in [0.1, 10000] Hz, got 0.01",),
+        parameters={"world_file": "x.world.xml", "publish_rate": 0.01},
+    ),
+    "out of whole numbers": Case(
+        ("parameter 'seed' must be a whole number >= 0, got -1",),
+        parameters={"world_file": "x.world.xml", "seed": -1},
+    ),
     "unknown quality of service": Case(
         ("publisher.reliability' must be reliable or best_effort, got 'besteffort'",),
         parameters={

@@ -16,7 +16,14 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
-from simulation_interfaces.msg import Result, SimulationState
+from simulation_interfaces.msg import (
+    EntityInfo,
+    Resource,
+    Result,
+    SimulationState,
+    SpawnEntity,
+    SpawnResult,
+)
 
 from tests.ros.controlling import Client, placed
 from tests.ros.running import NodeProcess, Observer, eventually, known, nanoseconds
@@ -68,7 +75,8 @@ def publishers(observer: Observer) -> set[str]:
 
 def test_features_say_what_is_there(client: Client) -> None:
     features = client.call("GetSimulatorFeatures").features
-    assert len(features.features) == 28
+    assert len(features.features) == 30
+    assert {features.ENTITY_INFO_SETTING, features.SPAWNING_ENTITIES} <= set(features.features)
     assert list(features.spawn_formats) == ["mvsim"]
     offered = {name for name, _ in known(client.node.get_service_names_and_types_by_node)}
     assert {"/get_entities", "/spawn_entity", "/step_simulation"} <= offered
@@ -99,7 +107,13 @@ def test_filters(client: Client) -> None:
 
 
 def test_unknown_entities_are_not_found(client: Client) -> None:
-    for name in ("GetEntityState", "GetEntityInfo", "DeleteEntity", "SetEntityState"):
+    for name in (
+        "GetEntityState",
+        "GetEntityInfo",
+        "DeleteEntity",
+        "SetEntityState",
+        "SetEntityInfo",
+    ):
         result = client.call(name, entity="r2").result
         assert result.result == Result.RESULT_NOT_FOUND
         assert "'r2'" in result.error_message
@@ -121,6 +135,85 @@ def test_spawned_robots_drive_and_leave(client: Client, observer: Observer) -> N
     eventually(lambda: observer.node.count_subscribers("/newcomer/cmd_vel") == 0, "deaf")
     assert client.spawn("newcomer", "courier", 2.0, 2.0).result.result == OK  # once more
     observer.newest("/newcomer/odom")
+
+
+def test_many_are_spawned_by_one_request(client: Client, observer: Observer) -> None:
+    """Each by the rules of one; those that fail do not hinder the others, nor the clock."""
+    client.state(SimulationState.STATE_PLAYING)
+    before = clock(observer)
+    names = ("a", "r1", "", "b")
+    requests = [
+        SpawnEntity(
+            name=name,
+            entity_resource=Resource(uri="courier"),
+            initial_pose=placed(-1.0 + i, -2.0),
+            allow_renaming=not name,
+        )
+        for i, name in enumerate(names)
+    ]
+    requests.append(SpawnEntity(name="c", entity_resource=Resource(resource_string="<sdf/>")))
+    requests[0].entity_namespace = "fleet/a"
+    answer = client.call("SpawnEntities", spawn_requests=requests)
+    codes = [one.result.result for one in answer.results]
+    assert codes == [OK, SpawnResult.NAME_NOT_UNIQUE, OK, OK, SpawnResult.UNSUPPORTED_FORMAT]
+    assert [one.entity_name for one in answer.results] == ["a", "", "courier_1", "b", ""]
+    assert answer.result.result == srv.SpawnEntities.Response.ENTITIES_SPAWN_FAILED
+    assert answer.result.error_message == (
+        "2 of 5 were not spawned; the first: there is already something called 'r1'"
+    )
+    assert client.call("GetEntities").entities == ["r1", "a", "courier_1", "b"]
+    state = client.call("GetEntityState", entity="b").state
+    assert state.pose.position.x == pytest.approx(2.0, abs=0.01)
+    topics = {"/fleet/a/odom", "/courier_1/odom", "/b/odom"}
+    eventually(lambda: topics <= publishers(observer), "topics of all")
+    eventually(lambda: observer.node.count_subscribers("/fleet/a/cmd_vel") > 0, "it listens")
+    assert clock(observer) > before
+    good = client.call("SpawnEntities", spawn_requests=[])
+    assert (good.result.result, good.results) == (OK, [])
+
+
+def test_what_is_said_of_an_entity_holds_for_filters_until_it_is_deleted_or_reset(
+    client: Client,
+) -> None:
+    def info_of(name: str) -> EntityInfo:
+        return client.call("GetEntityInfo", entity=name).info
+
+    def set_info(name: str, info: EntityInfo) -> Result:
+        return client.call("SetEntityInfo", entity=name, info=info).result
+
+    first = info_of("r1")
+    said = EntityInfo(description="fork lift", tags=["lift", "yellow"])
+    said.category.category = said.category.CATEGORY_HUMAN
+    assert set_info("r1", said).result == OK
+    assert info_of("r1") == said
+    filters = srv.GetEntities.Request()
+    filters.filters.tags.tags = ["yellow"]
+    filters.filters.categories = [said.category]
+    assert client.send("GetEntities", filters).entities == ["r1"]
+    filters.filters.tags.tags = ["courier"]  # as the world file says
+    assert client.send("GetEntities", filters).entities == []
+
+    wrong = EntityInfo()
+    wrong.category.category = 3
+    answer = set_info("r1", wrong)
+    assert answer.result == Result.RESULT_OPERATION_FAILED
+    assert answer.error_message == "category must be one of (0, 1, 2, 4, 5), got 3"
+    missing = set_info("r2", said)
+    assert missing.result == Result.RESULT_NOT_FOUND
+    assert info_of("r1") == said
+
+    for leave in (
+        lambda: client.call("DeleteEntity", entity="guest"),
+        lambda: client.reset(srv.ResetSimulation.Request.SCOPE_SPAWNED),
+    ):
+        client.spawn("guest", "courier", 2.0, 2.0)
+        set_info("guest", said)
+        leave()
+        client.spawn("guest", "courier", 2.0, 2.0)
+        assert info_of("guest") == first  # nothing is left of the one before
+    assert info_of("r1") == said
+    client.reset(srv.ResetSimulation.Request.SCOPE_STATE)
+    assert info_of("r1") == first
 
 
 def test_names_and_namespaces(client: Client, observer: Observer) -> None:

@@ -16,7 +16,7 @@ from mvsim_ros2.control.population import chosen_name
 from mvsim_ros2.control.requests import Requests
 from mvsim_ros2.control.resources import description_of
 from mvsim_ros2.control.simulation import Simulation
-from mvsim_ros2.control.timeline import Timeline
+from mvsim_ros2.control.timeline import Timeline, WallTimeline
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.roster import Roster
 from tests.ros.worlds import one_robot
@@ -76,6 +76,25 @@ def test_the_timeline_goes_on() -> None:
     timeline.restart(3)
     assert timeline.ns(3) == 0
     assert timeline.ns(0) == 0  # never negative
+
+
+def test_a_timeline_by_the_wall_clock_leaves_out_what_was_lost() -> None:
+    wall = [1_700_000_000_000_000_000]
+    timeline = WallTimeline(0.01, now=lambda: wall[0])
+    begin = wall[0]
+    timeline.keep_up(1)
+    assert timeline.ns(1) == begin
+    wall[0] += 50_000_000  # a step that took longer is caught up
+    timeline.keep_up(2)
+    assert timeline.ns(2) == begin + 10_000_000
+    wall[0] += 3_000_000_000  # a pause is not
+    timeline.keep_up(3)
+    assert timeline.ns(3) == wall[0]
+    timeline.carry(3)  # a reset
+    assert timeline.ns(0) == wall[0]
+    timeline.restart(0)  # one that asks for time zero: the wall clock goes on
+    timeline.keep_up(1)
+    assert timeline.ns(1) == wall[0]
 
 
 def test_names_follow_the_rules_of_the_interface() -> None:
@@ -157,7 +176,7 @@ def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:
 def test_bounds_filter_by_overlap(world: World) -> None:
     def found(shape: int, a: entities.Point, b: entities.Point) -> list[str]:
         wanted = entities.Filter(shape=shape, points=(a, b))
-        return [name for name, _ in entities.matching(world, wanted)]
+        return [name for name, _ in entities.matching(world, wanted, {})]
 
     assert found(entities.BOX, (0.0, 0.0, 0.0), (-3.0, 3.0, 1.0)) == ["r1"]
     assert found(entities.BOX, (0.0, 0.0, 0.0), (3.0, 3.0, 1.0)) == []

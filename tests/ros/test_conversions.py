@@ -148,6 +148,18 @@ def test_a_scan_carries_all_of_its_reading() -> None:
     assert (scan.range_min, scan.range_max) == (pytest.approx(0.02), 10.0)
 
 
+@pytest.mark.parametrize(
+    ("no_hit", "expected"),
+    [("inf", math.inf), ("range_max", 10.0), ("beyond", np.float32(10.01)), ("zero", 0.0)],
+)
+def test_what_a_ray_that_meets_nothing_says_can_be_chosen(no_hit: str, expected: float) -> None:
+    ranges = np.array([1.0, math.inf, -math.inf, math.nan, 9.99], np.float32)
+    scan = scan_message(scan_of(ranges, math.pi), "front", NOW, no_hit=no_hit)
+    assert scan.ranges[1] == expected
+    np.testing.assert_array_equal(np.delete(scan.ranges, 1), np.delete(ranges, 1))
+    assert math.isinf(ranges[1])  # the reading stays as it is
+
+
 def test_a_map_keeps_its_cells_in_order() -> None:
     cells = np.array([[0, 100, -1], [50, 0, 0]], np.int8)
     grid = GridMap(cells, 0.05, GridOrigin(-1.0, 2.0, math.pi / 2))

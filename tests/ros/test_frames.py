@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsim_ros2.frames import frames_of, names_of, topic_token, unique_tokens
-from mvsim_ros2.parameters import settings_from
+from mvsim_ros2.parameters import SettingsError, settings_from
 from mvsim_ros2.sensor_outputs import Place
 from mvsim_ros2.topics import DEPTH_POINTS, IMU, POINTS, SCAN, VEHICLE_TOPICS
 
@@ -88,3 +88,20 @@ def test_with_a_prefix_all_vehicles_share_one_tf() -> None:
 def test_without_a_footprint_odometry_leads_to_the_base() -> None:
     frames = frames_of(settings_from({"publish_base_footprint": False}), "r1")
     assert frames.footprint == frames.base == "base_link"
+
+
+def test_a_world_frame_gives_each_vehicle_a_map_frame_of_its_own() -> None:
+    settings = settings_from({"frame_prefix": "<name>/", "world_frame": "/world"})
+    assert [frames_of(settings, name).map for name in ("r1", "r2")] == ["r1/map", "r2/map"]
+    assert frames_of(settings, "r1").world == settings.common_frame == "world"
+    plain = settings_from({"world_frame": "world"})
+    assert frames_of(plain, "r1").map == plain.common_frame == "map"
+    prefixed = settings_from({"frame_prefix": "<name>/"})
+    assert frames_of(prefixed, "r1").map == prefixed.common_frame == "map"
+
+
+def test_a_frame_is_not_above_itself() -> None:
+    with pytest.raises(SettingsError, match="'world_frame' must differ from map_frame, got 'map'"):
+        settings_from({"world_frame": "map"})
+    both = settings_from({"world_frame": "map", "frame_prefix": "<name>/"})
+    assert frames_of(both, "r1").map == "r1/map"

@@ -406,6 +406,12 @@ class ParameterCaller:
         answer = self._call(GetParameters, "get_parameters", GetParameters.Request(names=names))
         return [parameter_value_to_python(v) for v in answer.values]
 
+    def describe(self, names: list[str]) -> list[Any]:
+        from rcl_interfaces.srv import DescribeParameters
+
+        request = DescribeParameters.Request(names=names)
+        return list(self._call(DescribeParameters, "describe_parameters", request).descriptors)
+
     def set(self, name: str, value: Any) -> Any:
         parameter = Parameter(name, value=value).to_parameter_msg()
         request = SetParameters.Request(parameters=[parameter])
@@ -434,13 +440,55 @@ def test_the_pace_can_be_changed_while_running(observer: Observer) -> None:
 
 def test_nonsense_and_fixed_parameters_are_refused(observer: Observer) -> None:
     client = ParameterCaller(observer)
-    answer = client.set("publish_rate", -3.0)
+    answer = client.set("publish_rate", -3)  # of a whole number ROS checks no range
     assert not answer.successful
     assert answer.reason == (
-        "parameter 'publish_rate' must be a number in [0.1, 10000] Hz, got -3.0"
+        "parameter 'publish_rate' must be a number in [0.1, 10000] Hz, got -3"
     )
     assert not client.set("world_file", "other.world.xml").successful
     assert client.get(["use_sim_time", "publish_rate"]) == [True, 50.0]
+
+
+RANGES = {
+    "realtime_factor": (0.0, 1e6),
+    "command_timeout": (0.0, 1e6),
+    "publish_rate": (0.1, 1e4),
+    "clock_rate": (1.0, 1e4),
+}
+
+
+def test_ranges_are_described(observer: Observer) -> None:
+    described = ParameterCaller(observer).describe([*RANGES, "seed", "odom_frame"])
+    for one, span in zip(described[:-2], RANGES.values(), strict=True):
+        (found,) = one.floating_point_range
+        assert (found.from_value, found.to_value, found.step) == (*span, 0.0)
+        assert not one.integer_range  # only one of the two may be given
+    seed, frame = described[-2:]
+    (found,) = seed.integer_range
+    assert (found.from_value, found.to_value) == (0, 2**63 - 1)
+    assert seed.read_only
+    assert not seed.floating_point_range
+    assert not frame.floating_point_range
+    assert not frame.integer_range
+    assert frame.additional_constraints == "must be a name without spaces"
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_range_is_kept_to_and_its_ends_belong_to_it(observer: Observer, name: str) -> None:
+    client = ParameterCaller(observer)
+    (before,) = client.get([name])
+    low, high = RANGES[name]
+    for value in (low - 0.05, high * 1.01, math.nan, math.inf):
+        answer = client.set(name, value)
+        assert not answer.successful
+        for word in (name, str(low), str(high), str(value)):
+            assert word in answer.reason
+    assert client.get([name]) == [before]
+    if name != "realtime_factor":  # as fast as possible, for the tests that follow
+        assert client.set(name, high).successful
+        assert client.set(name, low).successful
+    assert client.set(name, math.ceil(before)).successful  # a whole number will do
+    assert client.set(name, before).successful
 
 
 def test_unknown_parameters_are_reported(running: NodeProcess) -> None:

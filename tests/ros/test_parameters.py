@@ -19,6 +19,13 @@ from mvsim_ros2.parameters import (
 )
 
 
+def test_stamps_cannot_follow_the_wall_clock_at_another_pace() -> None:
+    with pytest.raises(SettingsError, match="must be 1 with use_wall_time, got 2"):
+        settings_from({"use_wall_time": True, "realtime_factor": 2})
+    with pytest.raises(SettingsError, match="must be 1 with use_wall_time, got 0"):
+        changed(settings_from({"use_wall_time": True}), {"realtime_factor": "max"})
+
+
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -> None:
     about = PARAMETERS[name]
@@ -40,6 +47,8 @@ def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -
         ("enable_stamped_cmd_vel", False, "false"),
         ("enable_stamped_cmd_vel", "Auto", "auto"),
         ("publish_rate", 50, 50.0),
+        ("scan_no_hit", float("inf"), "inf"),  # YAML makes a number of it
+        ("scan_no_hit", "range_max", "range_max"),
         ("odom_frame", "/odom", "odom"),
         ("frame_prefix", "/<name>/", "<name>/"),
         ("do_fake_localization", "False", False),
@@ -78,6 +87,25 @@ def test_nonsense_is_refused_with_name_rule_and_value(name: str, given: Any) -> 
     assert str(caught.value) == (
         f"parameter {name!r} must be {PARAMETERS[name].limits}, got {given!r}"
     )
+
+
+NUMBERS = [f.name for f in fields(Settings) if type(f.default) in (int, float)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_range_of_every_number_is_what_its_rule_accepts(name: str) -> None:
+    span = PARAMETERS[name].span
+    assert span is not None
+    low, high = span
+    assert [checked(name, end) for end in span] == [low, high]
+    beyond = 1 if isinstance(low, int) else 0.01
+    for outside in (low - beyond, high + beyond):
+        with pytest.raises(SettingsError):
+            checked(name, outside)
+
+
+def test_what_is_no_number_has_no_range() -> None:
+    assert not [name for name in PARAMETERS if name not in NUMBERS and PARAMETERS[name].span]
 
 
 def test_live_parameters_change_and_others_do_not() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ackermann_msgs.msg import AckermannDriveStamped
-from geometry_msgs.msg import Twist
+from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
+from geometry_msgs.msg import Transform, Twist
+from mvsim_msgs.msg import Contacts
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import LaserScan
 from tf2_msgs.msg import TFMessage
@@ -17,7 +18,7 @@ from visualization_msgs.msg import MarkerArray
 from tests.conftest import DomainPool
 from tests.ros.rules import expected_beams
 from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
-from tests.ros.worlds import two_robots
+from tests.ros.worlds import all_sensors, two_robots
 
 pytestmark = pytest.mark.ros
 
@@ -83,28 +84,58 @@ def test_scans_satisfy_slam_toolbox(observer: Observer, i: int) -> None:
 
 
 def test_only_the_car_takes_ackermann_commands(observer: Observer) -> None:
-    nodes = observer.node
-    assert nodes.count_subscribers("/anna/ackermann_cmd") == 1
-    assert nodes.count_subscribers("/zoe/ackermann_cmd") == 0
+    node = observer.node
+    for topic, kind in (
+        ("ackermann_cmd", "ackermann_msgs/msg/AckermannDriveStamped"),
+        ("ackermann_cmd_unstamped", "ackermann_msgs/msg/AckermannDrive"),
+    ):
+        infos = node.get_subscriptions_info_by_topic(f"/anna/{topic}")
+        assert [info.topic_type for info in infos] == [kind]  # one type for each name
+        assert node.count_subscribers(f"/zoe/{topic}") == 0
 
 
-def test_ackermann_commands_drive_and_steer_the_car_alone(observer: Observer) -> None:
+@pytest.mark.parametrize("stamped", [True, False], ids=["stamped", "unstamped"])
+def test_ackermann_commands_drive_and_steer_the_car_alone(
+    observer: Observer, stamped: bool
+) -> None:
+    speed = 1.0 if stamped else -1.0  # the other way back
     still = observer.newest("/zoe/odom").pose.pose
-    command = AckermannDriveStamped()
-    command.drive.speed, command.drive.steering_angle = 1.0, 0.3
-    with observer.repeat("/anna/ackermann_cmd", command):
-        eventually(lambda: observer.newest("/anna/odom").twist.twist.linear.x > 0.9, "speed")
+    drive = AckermannDrive(speed=speed, steering_angle=0.3)
+    command = AckermannDriveStamped(drive=drive) if stamped else drive
+    topic = "/anna/ackermann_cmd" if stamped else "/anna/ackermann_cmd_unstamped"
+    with observer.repeat(topic, command):
+        eventually(
+            lambda: observer.newest("/anna/odom").twist.twist.linear.x * speed > 0.9, "speed"
+        )
         # yaw rate of a bicycle: v tan(steering) / wheelbase
         eventually(
             lambda: (
                 observer.newest("/anna/odom").twist.twist.angular.z
-                == pytest.approx(1.0 * 0.3093 / 0.8, rel=0.15)
+                == pytest.approx(speed * 0.3093 / 0.8, rel=0.15)
             ),
             "turning",
         )
     first, *_, last = observer.all("/anna/chassis_markers")
     assert first.markers[3].pose.orientation != last.markers[3].pose.orientation
     assert observer.newest("/zoe/odom").pose.pose == still
+
+
+def test_an_ackermann_command_of_the_other_type_is_an_error_that_names_its_topic(
+    observer: Observer, running: NodeProcess
+) -> None:
+    wrong = observer.node.create_publisher(AckermannDrive, "/anna/ackermann_cmd", 10)
+    try:
+        line = eventually(
+            lambda: [x for x in running.output.splitlines() if "AckermannDrive," in x], "an error"
+        )[0]
+    finally:
+        observer.node.destroy_publisher(wrong)
+    assert "[ERROR]" in line
+    assert line.endswith(
+        "/anna/ackermann_cmd: a publisher sends ackermann_msgs/msg/AckermannDrive, but this node"
+        " listens to ackermann_msgs/msg/AckermannDriveStamped: those commands are lost;"
+        " send them on ackermann_cmd_unstamped"
+    )
 
 
 def test_without_a_time_out_the_last_command_holds(observer: Observer) -> None:
@@ -143,6 +174,63 @@ def test_with_a_prefix_both_robots_share_one_tree(domain_pool: DomainPool, tmp_p
             )
         }
         assert links == both | {("zoe/base_link", "zoe/laser0")}
+    finally:
+        observer.close()
+        process.close()
+        domain_pool.give_back(domain)
+
+
+def test_a_world_frame_ties_the_maps_of_all_robots_together(
+    domain_pool: DomainPool, tmp_path: Path
+) -> None:
+    """Each localises itself: nobody but the static transforms joins the trees."""
+    domain = domain_pool.take()
+    world = all_sensors(tmp_path)
+    process = NodeProcess(
+        domain,
+        world,
+        frame_prefix="<name>/",
+        world_frame="world",
+        do_fake_localization=False,
+        realtime_factor=5,
+    )
+    observer = Observer(domain)
+    try:
+        observer.listen("/tf", TFMessage)
+        observer.listen("/tf_static", TFMessage, LATCHED)
+        observer.listen("/contacts", Contacts)
+        observer.listen("/r1/ground_truth/odom", Odometry)
+        eventually(lambda: len(observer.all("/tf_static")) == 2, "both robots' fixed frames")
+        assert observer.newest("/contacts").header.frame_id == "world"
+        assert observer.newest("/r1/ground_truth/odom").header.frame_id == "r1/map"
+        fixed = [t for m in observer.all("/tf_static") for t in m.transforms]
+        ties = [t for t in fixed if t.header.frame_id == "world"]
+        assert {t.child_frame_id for t in ties} == {"r1/map", "car/map", "mast"}
+        maps = [t.transform for t in ties if t.child_frame_id != "mast"]
+        assert all(t == Transform() for t in maps)  # the identity
+        moving = {t.header.frame_id for m in observer.all("/tf") for t in m.transforms}
+        assert "r1/odom" in moving
+        assert not {"map", "world", "r1/map"} & moving
+    finally:
+        observer.close()
+        process.close()
+        domain_pool.give_back(domain)
+
+
+def test_without_a_prefix_the_world_is_above_each_robot_s_own_map(
+    domain_pool: DomainPool, tmp_path: Path
+) -> None:
+    domain = domain_pool.take()
+    process = NodeProcess(domain, two_robots(tmp_path, []), world_frame="world")
+    observer = Observer(domain)
+    try:
+        for name in ("zoe", "anna"):
+            observer.listen(f"/{name}/tf_static", TFMessage, LATCHED)
+            (message,) = eventually(
+                lambda name=name: observer.all(f"/{name}/tf_static"), "fixed frames"
+            )
+            links = {(t.header.frame_id, t.child_frame_id) for t in message.transforms}
+            assert links == {("world", "map"), ("base_footprint", "base_link")}
     finally:
         observer.close()
         process.close()

@@ -62,12 +62,6 @@ def test_files_that_cannot_be_written_are_named():
         made.run(0.1)
 
 
-def test_rawlogs_are_accepted_with_a_warning():
-    made = load_world(text=world("<save_to_rawlog>a.rawlog</save_to_rawlog>", cart()))
-    (problem,) = made.warnings
-    assert "'a.rawlog' is not made" in problem.message
-
-
 def test_publishing_of_worlds_is_accepted():
     text = '<publish enabled="true"><publish_topic>/x</publish_topic></publish>'
     assert load_world(text=world(text)).warnings == ()

@@ -86,6 +86,57 @@ def test_sideways_speed_warns_once_and_the_rest_is_followed() -> None:
     assert robot.pose.y == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("vx", "wz", "text"),
+    [
+        (0.0, 0.5, "cannot turn on the spot: it stands, with its wheels turned"),
+        (0.5, 0.5, r"cannot turn with a radius of 1 m: at the limit of its steering it is 2.25 m"),
+        (-0.5, 0.5, "cannot turn with a radius of 1 m"),
+    ],
+)
+def test_a_car_warns_once_of_circles_that_it_cannot_drive(vx: float, wz: float, text: str) -> None:
+    """R = l / tan δ = 1.3 m / tan 30°."""
+    w = load_world(text=world(car(controller='<controller class="twist_front_steer_pid"/>')))
+    robot = w.vehicles["r1"]
+    with pytest.warns(UserWarning, match=text) as caught:
+        robot.set_twist(vx, 0.0, wz)
+    assert caught[0].filename == __file__  # it shows the line that gave the command
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.set_twist(vx, 0.0, wz)
+        robot.set_twist(2.26, 0.0, 1.0)
+        robot.set_twist(0.0)
+
+
+def test_a_car_warns_once_of_angles_beyond_its_limit() -> None:
+    """30° are 0.524 rad."""
+    w = load_world(text=world(car(controller='<controller class="twist_front_steer_pid"/>')))
+    robot = w.vehicles["r1"]
+    with pytest.warns(UserWarning, match=r"cannot steer by -0.6 rad: its limit is 0.524 rad"):
+        robot.set_ackermann(1.0, -0.6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.set_ackermann(1.0, 0.7)
+        robot.set_ackermann(1.0, 0.5236)
+    w.run(0.1)
+    assert robot.steering == pytest.approx(math.radians(30.0))
+
+
+def test_an_ideal_car_turns_as_it_is_told_and_takes_steering_too() -> None:
+    """Nothing holds it back, so nothing is to be warned of; ω = v tan δ / l."""
+    w = load_world(text=world(car(controller=IDEAL)))
+    robot = w.vehicles["r1"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.set_twist(0.0, 0.0, 0.5)
+        w.run(0.1)
+        assert robot.twist == pytest.approx((0.0, 0.0, 0.5))
+        robot.set_ackermann(2.0, 0.3)
+    w.run(0.1)
+    assert robot.twist == pytest.approx((2.0, 0.0, 2.0 * math.tan(0.3) / 1.3))
+    assert robot.steering == pytest.approx(0.3)
+
+
 def test_commands_expire_after_the_time_out() -> None:
     """Without a new command the robot stops, and says so; a new one revives it."""
     w = load_world(text=world(cart(controller=IDEAL)))

@@ -39,6 +39,7 @@ from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose
 from mvsim_core.progress import watched
+from mvsim_core.recording.rawlog import OBSERVATIONS, RawlogFiles
 from mvsim_core.remote_files import RemoteError, local_copy, remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
@@ -94,7 +95,6 @@ class Builder:
                 faults.append(Problem.at(element.where, "element", str(error)))
         if faults:
             raise BuildError(*faults)
-        self._warn_of_missing_parts()
 
     def contents(self, spec: WorldSpec, seed: int) -> Contents:
         """Return fresh contents: entities, solver, scene, sensors.
@@ -176,6 +176,12 @@ class Builder:
         if self.spec.save_ground_truth_trajectory:
             path, rate = self.spec.save_ground_truth_trajectory, self.spec.ground_truth_rate
             contents.animations.append(TrajectoryFiles(path, rate, contents.entities))
+        if self.spec.save_to_rawlog:
+            path, rate = self.spec.save_to_rawlog, self.spec.rawlog_odometry_rate
+            contents.rawlog = RawlogFiles(path, rate, contents.dt, contents.entities)
+            for kind in sorted({s.kind for s in contents.sensors()} - OBSERVATIONS.keys()):
+                text = f"MRPT's data sets have no place for readings of class {kind!r}"
+                self.warn(self.spec.where, "save_to_rawlog", text)
         add_joints(self.spec.joints, contents.entities, contents.solver)
         for fixture in fixtures:
             enter(contents.solver, fixture)
@@ -290,13 +296,6 @@ class Builder:
                 f" of {shortest:g} s: that sensor will read once a step",
             )
         return self.spec.timestep
-
-    def _warn_of_missing_parts(self) -> None:
-        """Name what the file asks for and this version does not do."""
-        rawlog = self.spec.save_to_rawlog
-        if rawlog:
-            text = f"MRPT rawlogs are not written: {rawlog!r} is not made"
-            self.warn(self.spec.where, "save_to_rawlog", text)
 
 
 def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:

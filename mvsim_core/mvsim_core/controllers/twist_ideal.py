@@ -8,6 +8,7 @@ Source: "Ideal Controllers" of the physics documentation: perfect tracking witho
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from numba import njit
 
@@ -45,6 +46,7 @@ def twist_ideal_kernel(
 class TwistIdeal(IdController):
     """All vehicles that are moved kinematically."""
 
+    accepts: ClassVar[frozenset[str]] = frozenset({"twist", "ackermann"})
     ideal = True
 
     def apply(self, state: State, gravity: float, dt: float) -> None:

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Logs of what vehicles and wheels do: CSV, NPZ or Parquet files, and curves drawn from them."""
 
+from mvsim_core.recording.live import LiveLog
 from mvsim_core.recording.reading import Log, read_log
 from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.tables import FORMATS
 
-__all__ = ["FORMATS", "Log", "Recorder", "read_log"]
+__all__ = ["FORMATS", "LiveLog", "Log", "Recorder", "read_log"]

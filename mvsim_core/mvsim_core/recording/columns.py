@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mvsim_core.state import FloatArray
+
+if TYPE_CHECKING:
+    from mvsim_core.entities import Entity
 
 TIME = "Timestamp"
 #: Below this speed slip is undefined and logged as 0 [m/s].
@@ -53,8 +56,8 @@ class Fields(dict[str, FloatArray]):
 class PoseHistory:
     """Fields of BODY and VEHICLE, each (vehicles, steps)."""
 
-    body: Fields
-    vehicle: Fields
+    body: dict[str, FloatArray]
+    vehicle: dict[str, FloatArray]
 
     @cached_property
     def heading(self) -> tuple[FloatArray, FloatArray]:
@@ -76,7 +79,7 @@ class PoseHistory:
 class WheelHistory:
     """Fields of WHEEL (wheels, steps), and the step length [s]."""
 
-    wheel: Fields
+    wheel: dict[str, FloatArray]
     dt: float
 
     @cached_property
@@ -119,7 +122,7 @@ class WheelHistory:
 class PidHistory:
     """Fields of pairs of PID (left, right; steps), and the torques of the wheels they drive."""
 
-    pid: Fields
+    pid: dict[str, FloatArray]
     torque: FloatArray
 
 
@@ -214,6 +217,16 @@ _OF_MODEL = {
 def wheel_columns(friction: str) -> tuple[str, ...]:
     """Return the columns of a wheel with a friction model, sorted as in all logs."""
     return tuple(sorted((*_ALL_MODELS, *_OF_MODEL.get(friction, ()))))
+
+
+def log_columns(vehicle: Entity) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each table of a vehicle's log: "pose", "wheel_1" and so on."""
+    columns = (TIME, *wheel_columns(vehicle.spec.friction.kind))
+    tables = {"pose": (TIME, *POSE)}
+    tables |= {f"wheel_{k + 1}": columns for k in range(len(vehicle.wheels))}
+    if len(vehicle.pids) > 1:
+        tables["wheel_1"] = (*columns, *PID)
+    return tables
 
 
 def unit_of(column: str) -> str:

@@ -12,6 +12,7 @@ from mvsim_core.recording.recorder import Recorder
 
 if TYPE_CHECKING:
     from mvsim_core.build.contents import Contents
+    from mvsim_core.recording.rawlog import RawlogFiles
     from mvsim_core.state import State
 
 
@@ -19,6 +20,7 @@ class Logging:
     """Methods of `World` that write logs of its vehicles and wheels."""
 
     _recorder: Recorder | None = None
+    _rawlog: RawlogFiles | None = None
     _contents: Contents
     state_arrays: State
 
@@ -67,6 +69,19 @@ class Logging:
         """
         recorder, self._recorder = self._recorder, None
         return [] if recorder is None else recorder.close()
+
+    def close(self) -> None:
+        """Complete all files that are being written: nothing is lost if the process ends now.
+
+        Raises:
+            LogError: The rest of a log cannot be written.
+        """
+        self.stop_logging()
+        self._close_rawlog()
+
+    def _close_rawlog(self) -> None:
+        if self._rawlog is not None:
+            self._rawlog.close()
 
     def _bind(self, recorder: Recorder) -> None:
         recorder.bind(self._contents.vehicles(), self.state_arrays, self._contents.dt)

@@ -29,7 +29,6 @@ from mvsim_core.recording.columns import (
     PID,
     PID_FIELDS,
     POSE,
-    TIME,
     VEHICLE_FIELDS,
     WHEEL,
     WHEEL_FIELDS,
@@ -38,6 +37,7 @@ from mvsim_core.recording.columns import (
     PoseHistory,
     WheelHistory,
     filled,
+    log_columns,
     wheel_columns,
 )
 from mvsim_core.recording.tables import Table, table_class
@@ -175,19 +175,15 @@ class Recorder:
         return tried
 
     def _part(self, vehicle: Entity, session: str) -> _Part:
-        def table(end: str, columns: tuple[str, ...]) -> Table:
-            return self._table(self._path(vehicle, session, end), (TIME, *columns))
-
-        columns = wheel_columns(vehicle.spec.friction.kind)
-        with_pid = len(vehicle.pids) > 1
-        wheels = [
-            table(f"wheel_{k + 1}", (*columns, *PID) if k == 0 and with_pid else columns)
-            for k in range(len(vehicle.wheels))
-        ]
+        pose, *wheels = (
+            self._table(self._path(vehicle, session, end), columns)
+            for end, columns in log_columns(vehicle).items()
+        )
         driven = -1
-        if with_pid and vehicle.vehicle is not None:
+        if len(vehicle.pids) > 1 and vehicle.vehicle is not None:
             driven = int(vehicle.vehicle["driven0"][0])
-        return _Part(vehicle.name, table("pose", tuple(POSE)), wheels, columns, driven)
+        columns = wheel_columns(vehicle.spec.friction.kind)
+        return _Part(vehicle.name, pose, wheels, columns, driven)
 
 
 @dataclass

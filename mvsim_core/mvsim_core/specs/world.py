@@ -170,11 +170,9 @@ class WorldSpec(Spec):
     )
     server_address: str = param("localhost", idle="there is no server; ROS 2 finds its nodes")
     save_to_rawlog: str = param(
-        "", help="warned of: MRPT rawlogs are not written; mvsim run --log records"
+        "", help="data set for MRPT, one a vehicle: <name>.<vehicle>.rawlog"
     )
-    rawlog_odometry_rate: float = param(
-        10.0, unit="Hz", check=POSITIVE, idle="MRPT rawlogs are not written"
-    )
+    rawlog_odometry_rate: float = param(10.0, unit="Hz", check=POSITIVE)
     save_ground_truth_trajectory: str = param(
         "", help="gt.txt: TUM files gt.VEHICLE.txt, in the working directory"
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from mvsim_core import Pose, UnknownName, World
 from mvsim_ros2.control.answers import FAILED, NOT_FOUND, UNSUPPORTED, Refused
 
-OBJECT, ROBOT, HUMAN, DYNAMIC_OBJECT, STATIC_OBJECT = 0, 1, 2, 4, 5
+CATEGORIES = OBJECT, ROBOT, HUMAN, DYNAMIC_OBJECT, STATIC_OBJECT = 0, 1, 2, 4, 5
 EMPTY, BOX, HULL, SPHERE = range(4)
 #: Longest regular expression for names: long ones serve nobody but may take for ever.
 MAX_PATTERN = 200
@@ -28,20 +28,36 @@ Box = tuple[Point, Point]
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
-    """Something with a name and a place.
+class Info:
+    """What something is.
 
     Attributes:
-        handle: Vehicle, block or actor of the core.
         category: As the interface counts them.
         description: For people.
         tags: For filters: what it is, its class.
     """
 
-    handle: Any
     category: int
     description: str
     tags: tuple[str, ...]
+
+
+#: What clients have said of entities, by name, in place of what the world file says.
+Infos = Mapping[str, Info]
+NOTHING_SAID: Infos = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something with a name and a place.
+
+    Attributes:
+        handle: Vehicle, block or actor of the core.
+        info: What it is.
+    """
+
+    handle: Any
+    info: Info
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,34 +94,32 @@ class Filter:
             raise Refused(FAILED, "bounds must be finite numbers")
 
 
-def entities_of(world: World) -> Iterator[tuple[str, Entity]]:
+def entities_of(world: World, infos: Infos) -> Iterator[tuple[str, Entity]]:
     """Iterate over all entities: vehicles, blocks, actors."""
-    for name, vehicle in world.vehicles.items():
-        yield name, _vehicle(vehicle)
-    for name, block in world.blocks.items():
-        yield name, _block(block)
-    for name, actor in world.actors.items():
-        yield name, Entity(actor, HUMAN, "walking actor", _tags("actor", actor))
+    for handles, info_of in _kinds(world):
+        for name, handle in handles.items():
+            yield name, Entity(handle, infos.get(name) or info_of(handle))
 
 
-def entity_of(world: World, name: str) -> Entity:
+def entity_of(world: World, name: str, infos: Infos = NOTHING_SAID) -> Entity:
     """Return one entity.
 
     Raises:
         Refused: There is none of that name.
     """
-    if name in world.vehicles:
-        return _vehicle(world.vehicles[name])
-    if name in world.blocks:
-        return _block(world.blocks[name])
-    for known, entity in entities_of(world):
-        if known == name:
-            return entity
-    names = [known for known, _ in entities_of(world)]
+    for handles, info_of in _kinds(world):
+        if name in handles:
+            return Entity(handles[name], infos.get(name) or info_of(handles[name]))
+    names = [known for handles, _ in _kinds(world) for known in handles]
     raise Refused(NOT_FOUND, str(UnknownName("entity", name, names)))
 
 
-def matching(world: World, wanted: Filter) -> list[tuple[str, Entity]]:
+def contains(world: World, name: str) -> bool:
+    """Return whether there is an entity of that name."""
+    return any(name in handles for handles, _ in _kinds(world))
+
+
+def matching(world: World, wanted: Filter, infos: Infos) -> list[tuple[str, Entity]]:
     """Return the entities that pass a filter.
 
     Raises:
@@ -119,7 +133,7 @@ def matching(world: World, wanted: Filter) -> list[tuple[str, Entity]]:
         raise Refused(FAILED, f"the filter is no regular expression: {error}") from None
     return [
         (name, entity)
-        for name, entity in entities_of(world)
+        for name, entity in entities_of(world, infos)
         if pattern.search(name) and _passes(entity, wanted)
     ]
 
@@ -202,14 +216,23 @@ def planar_pose(
     return Pose(within.x + dx, within.y + dy, within.z + position[2], 0.0, 0.0, within.yaw + yaw)
 
 
-def _vehicle(vehicle: Any) -> Entity:
-    return Entity(vehicle, ROBOT, f"{vehicle.kind} vehicle", _tags("vehicle", vehicle))
+def _kinds(world: World) -> tuple[tuple[Mapping[str, Any], Callable[[Any], Info]], ...]:
+    """Return all entities by name, and what each kind of them is by the world file."""
+    return (world.vehicles, _vehicle), (world.blocks, _block), (world.actors, _actor)
 
 
-def _block(block: Any) -> Entity:
+def _vehicle(vehicle: Any) -> Info:
+    return Info(ROBOT, f"{vehicle.kind} vehicle", _tags("vehicle", vehicle))
+
+
+def _block(block: Any) -> Info:
     fixed = block.spec.static
     category, what = (STATIC_OBJECT, "fixed") if fixed else (DYNAMIC_OBJECT, "movable")
-    return Entity(block, category, f"{what} block", _tags("block", block))
+    return Info(category, f"{what} block", _tags("block", block))
+
+
+def _actor(actor: Any) -> Info:
+    return Info(HUMAN, "walking actor", _tags("actor", actor))
 
 
 def _tags(kind: str, handle: Any) -> tuple[str, ...]:
@@ -217,10 +240,11 @@ def _tags(kind: str, handle: Any) -> tuple[str, ...]:
 
 
 def _passes(entity: Entity, wanted: Filter) -> bool:
-    if wanted.categories and entity.category not in wanted.categories:
+    info = entity.info
+    if wanted.categories and info.category not in wanted.categories:
         return False
     if wanted.tags:
-        common = wanted.tags & set(entity.tags)
+        common = wanted.tags & set(info.tags)
         if not common or (wanted.all_tags and common != wanted.tags):
             return False
     return wanted.shape == EMPTY or _overlaps(box_of(entity.handle), wanted)

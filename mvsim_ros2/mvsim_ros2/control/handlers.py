@@ -6,12 +6,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulation_interfaces import srv
 from simulation_interfaces.msg import SimulatorFeatures
 
 from mvsim_core import Pose
 from mvsim_ros2.control import messages
 from mvsim_ros2.control.answers import FAILED, NOT_FOUND, POSE_INVALID, SPAWN_POSE_INVALID, Refused
-from mvsim_ros2.control.entities import entity_of, matching, own_box, place_of, planar_pose
+from mvsim_ros2.control.entities import (
+    Entity,
+    entity_of,
+    matching,
+    own_box,
+    place_of,
+    planar_pose,
+)
 from mvsim_ros2.control.resources import FORMATS, class_names, description_of
 from mvsim_ros2.control.simulation import Simulation
 from mvsim_ros2.control.worlds import available, spawnables
@@ -20,15 +28,19 @@ from mvsim_ros2.conversions.stamps import stamp_of
 from mvsim_ros2.parameters import Settings
 
 _F = SimulatorFeatures
+#: Older releases of the interface spawn one entity at a time.
+SPAWNS_MANY = hasattr(srv, "SpawnEntities")
 FEATURES = (
     *(_F.SPAWNING, _F.DELETING, _F.NAMED_POSES, _F.POSE_BOUNDS, _F.ENTITY_TAGS),
     *(_F.ENTITY_BOUNDS, _F.ENTITY_BOUNDS_BOX, _F.ENTITY_CATEGORIES, _F.SPAWNING_RESOURCE_STRING),
-    *(_F.ENTITY_STATE_GETTING, _F.ENTITY_STATE_SETTING, _F.ENTITY_INFO_GETTING, _F.SPAWNABLES),
+    *(_F.ENTITY_STATE_GETTING, _F.ENTITY_STATE_SETTING, _F.ENTITY_INFO_GETTING),
+    *(_F.ENTITY_INFO_SETTING, _F.SPAWNABLES),
     *(_F.SIMULATION_RESET, _F.SIMULATION_RESET_TIME, _F.SIMULATION_RESET_STATE),
     *(_F.SIMULATION_RESET_SPAWNED, _F.SIMULATION_STATE_GETTING, _F.SIMULATION_STATE_SETTING),
     *(_F.SIMULATION_STATE_PAUSE, _F.STEP_SIMULATION_SINGLE, _F.STEP_SIMULATION_MULTIPLE),
     *(_F.STEP_SIMULATION_ACTION, _F.WORLD_LOADING, _F.WORLD_RESOURCE_STRING),
     *(_F.WORLD_UNLOADING, _F.WORLD_INFO_GETTING, _F.AVAILABLE_WORLDS),
+    *([_F.SPAWNING_ENTITIES] if SPAWNS_MANY else []),
 )
 
 
@@ -43,7 +55,7 @@ class Handlers:
     def __init__(self, simulation: Simulation, settings: Settings) -> None:
         """Keep them."""
         self._simulation = simulation
-        self._map = settings.map_frame
+        self._map = settings.common_frame
 
     # ------------------------------------------------------- about the simulator
     def get_simulator_features(self, request: Any, response: Any) -> Any:
@@ -70,15 +82,19 @@ class Handlers:
     # ------------------------------------------------------------------ entities
     def get_entities(self, request: Any, response: Any) -> None:
         """Name what passes a filter."""
-        found = matching(self._simulation.need_world(), messages.filter_of(request.filters))
+        found = self._found(request.filters)
         response.entities = [name for name, _ in found]
 
     def get_entities_states(self, request: Any, response: Any) -> None:
         """Tell where things are that pass a filter."""
-        found = matching(self._simulation.need_world(), messages.filter_of(request.filters))
+        found = self._found(request.filters)
         stamp = stamp_of(self._simulation.now)
         response.entities = [name for name, _ in found]
         response.states = [messages.state_message(e, self._map, stamp) for _, e in found]
+
+    def _found(self, filters: Any) -> list[tuple[str, Entity]]:
+        world = self._simulation.need_world()
+        return matching(world, messages.filter_of(filters), self._simulation.infos)
 
     def get_entity_state(self, request: Any, response: Any) -> None:
         """Tell where something is."""
@@ -88,8 +104,13 @@ class Handlers:
 
     def get_entity_info(self, request: Any, response: Any) -> None:
         """Tell what something is."""
-        entity = entity_of(self._simulation.need_world(), request.entity)
-        response.info = messages.info_message(entity)
+        infos = self._simulation.infos
+        entity = entity_of(self._simulation.need_world(), request.entity, infos)
+        response.info = messages.info_message(entity.info)
+
+    def set_entity_info(self, request: Any, response: Any) -> None:
+        """Say what something is, for those who ask and for filters."""
+        self._simulation.describe(request.entity, messages.info_of(request.info))
 
     def get_entity_bounds(self, request: Any, response: Any) -> None:
         """Tell how large something is."""

@@ -22,11 +22,14 @@ from simulation_interfaces.msg import (
 from std_msgs.msg import Header
 
 from mvsim_core import Pose
+from mvsim_ros2.control.answers import FAILED, Refused
 from mvsim_ros2.control.entities import (
     BOX,
+    CATEGORIES,
     Box,
     Entity,
     Filter,
+    Info,
     acceleration_of,
     velocity_of,
 )
@@ -59,13 +62,25 @@ def tags_pass(tags: Iterable[str], wanted: Any) -> bool:
     )
 
 
-def info_message(entity: Entity) -> EntityInfo:
+def info_message(info: Info) -> EntityInfo:
     """Return what an entity is."""
     return EntityInfo(
-        category=EntityCategory(category=entity.category),
-        description=entity.description,
-        tags=list(entity.tags),
+        category=EntityCategory(category=info.category),
+        description=info.description,
+        tags=list(info.tags),
     )
+
+
+def info_of(message: EntityInfo) -> Info:
+    """Return what an EntityInfo message says.
+
+    Raises:
+        Refused: There is no such category.
+    """
+    category = message.category.category
+    if category not in CATEGORIES:
+        raise Refused(FAILED, f"category must be one of {CATEGORIES}, got {category}")
+    return Info(category, message.description, tuple(dict.fromkeys(message.tags)))
 
 
 def state_message(entity: Entity, frame: str, stamp: Time) -> EntityState:

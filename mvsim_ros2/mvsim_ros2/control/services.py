@@ -18,13 +18,13 @@ from rclpy.action.server import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
-from simulation_interfaces import srv
+from simulation_interfaces import msg, srv
 from simulation_interfaces.action import SimulateSteps
 
 from mvsim_core import MvsimError
 from mvsim_core.progress import told
-from mvsim_ros2.control.answers import FAILED, OK, Refused
-from mvsim_ros2.control.handlers import Handlers
+from mvsim_ros2.control.answers import FAILED, OK, SPAWN_FAILED, Refused
+from mvsim_ros2.control.handlers import SPAWNS_MANY, Handlers
 from mvsim_ros2.control.phases import Steps
 from mvsim_ros2.control.requests import CAPACITY
 from mvsim_ros2.control.simulation import Simulation
@@ -61,6 +61,7 @@ SERVICES = (
     Service("GetEntitiesStates", "Names and states of those; all in the world frame."),
     Service("GetEntityState", "True pose, velocity and acceleration in the world frame."),
     Service("GetEntityInfo", "Category; tags are its kind and its class in the world file."),
+    Service("SetEntityInfo", "Change those, for filters too, until it is deleted or reset."),
     Service("GetEntityBounds", "Box in its own frame."),
     Service("SetEntityState", "Put a vehicle or block on the ground somewhere, with a velocity."),
     Service("SpawnEntity", "Add a vehicle: class of the world, file, file#class, or XML.", True),
@@ -79,6 +80,7 @@ SERVICES = (
 )
 #: Those that are answered in other ways.
 FURTHER = (
+    Service("SpawnEntities", "The same for many, one after the other; some may fail.", True),
     Service("GetSimulationState", "Whether it plays; at once, even while a world is loaded."),
     Service("GetSimulatorFeatures", "All of the table and what the interface says of it."),
     Service("StepSimulation", "Make a number of steps, as fast as possible, while paused."),
@@ -112,6 +114,8 @@ class ControlServices:
             handler = getattr(self._handlers, service.name)
             callback = partial(self._serve, handler, service.changes)
             self._offer(service.type, _coroutine(callback))
+        if SPAWNS_MANY:
+            self._offer("SpawnEntities", _coroutine(self._spawn))
         self._offer("GetSimulatorFeatures", self._handlers.get_simulator_features)
         self._offer("GetSimulationState", self._handlers.get_simulation_state)
         self._offer("StepSimulation", _coroutine(self._step))
@@ -157,6 +161,19 @@ class ControlServices:
             self._node.get_logger().error(traceback.format_exc())
             return Refused(FAILED, f"internal error: {error!r}")
         return None
+
+    async def _spawn(self, request: Any, response: Any) -> Any:
+        """Add vehicles; each is a request of its own, so that steps go on between them."""
+        for each in request.spawn_requests:
+            result = msg.SpawnResult()
+            work = partial(self._handlers.spawn_entity, each, result)
+            response.results.append(_answered(result, await self._asked(work)))
+        self._changed()
+        failed = [one.result.error_message for one in response.results if one.result.result != OK]
+        if not failed:
+            return _answered(response, None)
+        text = f"{len(failed)} of {len(response.results)} were not spawned; the first: {failed[0]}"
+        return _answered(response, Refused(SPAWN_FAILED, text))
 
     # ------------------------------------------------------------------- steps
     async def _step(self, request: Any, response: Any) -> Any:

@@ -17,12 +17,12 @@ from mvsim_ros2.control.answers import (
     NO_WORLD,
     Refused,
 )
-from mvsim_ros2.control.entities import STATIC_OBJECT, Box, entity_of, own_box
+from mvsim_ros2.control.entities import Box, Info, contains, entity_of, own_box
 from mvsim_ros2.control.phases import LOADING, PAUSED, PLAYING, QUITTING, STOPPED, Phases
 from mvsim_ros2.control.phases import NO_WORLD as WITHOUT_WORLD
-from mvsim_ros2.control.population import DEFAULT, Population
+from mvsim_ros2.control.population import ALL, DEFAULT, STATE, Population
 from mvsim_ros2.control.resources import Description
-from mvsim_ros2.control.timeline import Timeline
+from mvsim_ros2.control.timeline import Timeline, WallTimeline
 from mvsim_ros2.control.worlds import loaded
 
 #: Greatest speed that can be set [m/s, rad/s].
@@ -37,11 +37,20 @@ class Simulation:
         source: Its file, or "".
         seed: Of the worlds' random numbers.
         paused: Whether it begins paused.
+        wall_time: Whether stamps follow the wall clock.
     """
 
-    def __init__(self, world: World, *, source: str = "", seed: int = 0, paused: bool = False):
+    def __init__(
+        self,
+        world: World,
+        *,
+        source: str = "",
+        seed: int = 0,
+        paused: bool = False,
+        wall_time: bool = False,
+    ):
         """Begin with a world."""
-        self.timeline = Timeline(world.dt)
+        self.timeline = WallTimeline(world.dt) if wall_time else Timeline(world.dt)
         self.phases = Phases(PAUSED if paused else PLAYING)
         self.source = source
         self.on_population: Callable[[], None] = lambda: None
@@ -49,6 +58,7 @@ class Simulation:
         self._seed = seed
         self._world: World | None = world
         self._population = Population(world, self.timeline)
+        self.infos: dict[str, Info] = {}
 
     @property
     def world(self) -> World:
@@ -97,11 +107,14 @@ class Simulation:
         Raises:
             Refused: There is no such scope, or no world.
         """
-        self.need_world()
+        world = self.need_world()
         try:
             self._population.reset(scope)
         finally:
+            self.infos = {name: info for name, info in self.infos.items() if contains(world, name)}
             self.on_population()
+        if scope in (DEFAULT, ALL) or scope & STATE:
+            self.infos = {}
 
     def need_world(self) -> World:
         """Return the world; the state is wrong where there is none.
@@ -135,6 +148,7 @@ class Simulation:
         """
         self.need_world()
         self._population.delete(name)
+        self.infos.pop(name, None)
         self.on_population()
 
     def place(self, name: str, pose: Pose, velocity: tuple[float, float], turning: float) -> None:
@@ -149,18 +163,26 @@ class Simulation:
         Raises:
             Refused: It cannot be there, or cannot move like that.
         """
-        entity = entity_of(self.need_world(), name)
+        handle = entity_of(self.need_world(), name).handle
         moves = any((*velocity, turning))
         if name not in self.world.vehicles and name not in self.world.blocks:
             raise Refused(FAILED, f"{name}: an actor follows its path")
-        if moves and entity.category == STATIC_OBJECT:
+        if moves and getattr(handle.spec, "static", False):
             raise Refused(FAILED, f"{name} is fixed and cannot have a velocity")
         if not all(abs(v) <= MAX_SPEED for v in (*velocity, turning)):  # NaN is not
             raise Refused(FAILED, f"velocities must be within {MAX_SPEED:g} m/s or rad/s")
-        handle = entity.handle
         handle.teleport(pose.x, pose.y, pose.yaw, pose.z or None)
         if moves:
             handle.set_velocity(*_own_axes(velocity, pose.yaw), turning)
+
+    def describe(self, name: str, info: Info) -> None:
+        """Take over what a client says of something, until it is deleted or the state reset.
+
+        Raises:
+            Refused: There is no such thing.
+        """
+        entity_of(self.need_world(), name)
+        self.infos[name] = info
 
     def named_poses(self) -> dict[str, Pose]:
         """Return where the vehicles of the world file start."""
@@ -194,11 +216,18 @@ class Simulation:
             self.timeline.carry(0, world.dt)
         else:
             self.timeline.carry(self._world.ticks, world.dt)
+            self._world.close()
         self._world = world
         self._population = Population(world, self.timeline)
+        self.infos = {}
         self.source = "" if text.strip() else world.spec.file
         self.phases.enter(STOPPED)
         self.on_world()
+
+    def close(self) -> None:
+        """Complete what the world writes to files."""
+        if self._world is not None:
+            self._world.close()
 
     def unload(self) -> None:
         """Remove the world; the clock stands.
@@ -208,6 +237,7 @@ class Simulation:
         """
         world = self.world
         self.timeline.carry(world.ticks)
+        world.close()
         self._world = None
         self.source = ""
         self.phases.enter(WITHOUT_WORLD)

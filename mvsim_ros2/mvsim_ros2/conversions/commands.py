@@ -10,6 +10,8 @@ from typing import NamedTuple
 from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
 from geometry_msgs.msg import Twist, TwistStamped
 
+from mvsim_core import Vehicle
+
 
 class TwistCommand(NamedTuple):
     """Velocity in the vehicle frame [m/s, m/s, rad/s]."""
@@ -39,6 +41,25 @@ def ackermann_command(message: AckermannDrive | AckermannDriveStamped) -> Ackerm
     """Return an Ackermann command; limits of acceleration, jerk and steering rate are ignored."""
     drive = message.drive if isinstance(message, AckermannDriveStamped) else message
     return AckermannCommand(drive.speed, drive.steering_angle)
+
+
+def follow_twist(vehicle: Vehicle, command: TwistCommand, *, angle: bool) -> None:
+    """Let a vehicle follow a velocity.
+
+    Args:
+        vehicle: Who shall follow.
+        command: Its velocity.
+        angle: Whether wz is no yaw rate but, of a vehicle that steers, the angle [rad] of a
+            virtual front centre wheel.
+
+    Raises:
+        CommandError: Its controller takes no velocities.
+    """
+    if angle and "ackermann" in vehicle.accepts:
+        vehicle.sideways(command.vy)
+        vehicle.set_ackermann(command.vx, command.wz)
+    else:
+        vehicle.set_twist(*command)
 
 
 def not_finite(command: TwistCommand | AckermannCommand) -> str:

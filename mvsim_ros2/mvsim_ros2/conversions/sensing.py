@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from typing import Any
 
@@ -14,6 +15,9 @@ from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Header
 
 from mvsim_core.sensors.lidar2d import LaserReading
+
+#: How far beyond the greatest range `scan_no_hit: beyond` puts what is not there [m].
+BEYOND = 0.01
 
 
 def float_array(values: npt.NDArray[np.float32]) -> array[float]:
@@ -28,13 +32,25 @@ def byte_array(values: npt.NDArray[Any]) -> array[int]:
     return data
 
 
-def scan_message(reading: LaserReading, frame: str, stamp: Time) -> LaserScan:
+def no_hit_range(choice: str, range_max: float) -> float:
+    """Return what a scan says where a ray meets nothing [m], for a value of scan_no_hit."""
+    values = {"range_max": range_max, "beyond": range_max + BEYOND, "zero": 0.0}
+    return values.get(choice, math.inf)
+
+
+def scan_message(
+    reading: LaserReading, frame: str, stamp: Time, *, no_hit: str = "inf"
+) -> LaserScan:
     """Return a scan; its stamp is the time of the first ray.
 
+    REP-117 wants +inf where a ray meets nothing; `no_hit` is for consumers that cannot take it.
     `angle_max` is computed from the single-precision values that the message will hold, for
     consumers that count rays by them.
     """
-    n = len(reading.ranges)
+    n, ranges = len(reading.ranges), reading.ranges
+    if no_hit != "inf":
+        nothing = np.float32(no_hit_range(no_hit, reading.range_max))
+        ranges = np.where(np.isposinf(ranges), nothing, ranges)
     first, step = np.float32(reading.angle_min), np.float32(reading.angle_increment)
     return LaserScan(
         header=Header(stamp=stamp, frame_id=frame),
@@ -45,7 +61,7 @@ def scan_message(reading: LaserReading, frame: str, stamp: Time) -> LaserScan:
         scan_time=reading.scan_time,
         range_min=reading.range_min,
         range_max=reading.range_max,
-        ranges=float_array(reading.ranges),
+        ranges=float_array(ranges),
         intensities=array("f")
         if reading.intensities is None
         else float_array(reading.intensities),

@@ -136,10 +136,6 @@ WARNINGS = {
         "line 1: <simul_timestep>: the step of 0.1 s is longer than the shortest sensor period of"
         " 0.05 s: that sensor will read once a step",
     ),
-    "a rawlog": (
-        "<save_to_rawlog>run.rawlog</save_to_rawlog>",
-        "line 1: <save_to_rawlog>: MRPT rawlogs are not written: 'run.rawlog' is not made",
-    ),
     "visuals without models": (
         robot("<chassis><shape_from_visual/></chassis>", "<visual/>"),
         "line 2: <visual>: r1: its models have no shape of any size: the default chassis stands"

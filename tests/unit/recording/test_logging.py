@@ -285,3 +285,33 @@ def test_logs_of_the_original_can_be_read(tmp_path: Path) -> None:
     assert log.values["q0x"].tolist() == [1.5, 2.5]
     assert log.units == {}
     assert (log.session, log.vehicle, log.wheel) == ("session_1-mvsim_", "r1", 0)
+
+
+@pytest.mark.parametrize("kind", ["carts", "car"])
+def test_a_live_log_shows_what_a_file_would_hold(tmp_path: Path, kind: str) -> None:
+    """Each step, each table, each column, also when a vehicle has gone and arrays have moved."""
+    if kind == "carts":
+        w = two_robots()
+    else:
+        steer = '<controller class="twist_front_steer_pid"/>'
+        w = load_world(text=world(car("r1", drive="front", controller=steer, ground=ELLIPSE)))
+        w.vehicles["r1"].set_ackermann(1.0, 0.3)
+    live = {name: vehicle.live_log() for name, vehicle in w.vehicles.items()}
+    rows: dict[tuple[str, str], list[np.ndarray]] = {
+        (name, table): [] for name, log in live.items() for table in log.columns
+    }
+    files = w.start_logging(tmp_path, format="npz")
+    for step in range(60):
+        w.step()
+        for name, table in rows:
+            rows[name, table].append(live[name].row(table))
+        if step == 30 and kind == "carts":
+            w.remove("r1")
+            rows = {key: each for key, each in rows.items() if key[0] == "r2"}
+    w.stop_logging()
+    for (name, table), values in rows.items():
+        (path,) = [path for path in files if path.name.endswith(f"mvsim_{name}_{table}.npz")]
+        log = read_log(path)
+        assert live[name].columns[table] == tuple(log.values)
+        for k, (column, written) in enumerate(log.values.items()):
+            assert np.array_equal([row[k] for row in values], written), column
