@@ -209,7 +209,7 @@ class SceneMaker:
     def _look(self, color: Any, texture: str, where: Any) -> Material:
         look, fault = texture_of(tuple(color), texture)
         if fault and self._outlines.is_news(fault):
-            self._warn(where, "texture", fault)
+            self._warn(where, "texture", f"{fault}: a plain colour stands for it")
         return look
 
     def _visuals(self, visuals: tuple[VisualSpec, ...], where: Any) -> Model | None:

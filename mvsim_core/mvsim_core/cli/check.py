@@ -34,8 +34,11 @@ def check(
 ) -> None:
     """Say all that is wrong or doubtful in world files, with file and line.
 
-    An error: the world cannot run. A warning: it runs, but something in it does not count or may
-    not be meant so. A note: something harmless is accepted and has no effect here.
+    Errors: the world cannot run.
+
+    Warnings: it runs, but something does not count, or may be meant otherwise.
+
+    Notes: something harmless is accepted and has no effect here.
     """
     named = variables(var)
     results = [_Result(world, _problems(world, named, quick=quick)) for world in worlds]

@@ -145,11 +145,9 @@ class MarkerSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldSpec(Spec):
-    """All of a world file. `file` is its path, "" for a world given as text or in Python.
+    """All of a world file."""
 
-    `library` holds the vehicle, block and actor classes for later use by the reader.
-    """
-
+    #: Path of the file, "" for a world given as text or in Python.
     file: str = ""
     version: str = param("", attribute=True)
     timestep: float = param(
@@ -191,6 +189,7 @@ class WorldSpec(Spec):
     sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
     markers: tuple[MarkerSpec, ...] = section((), "marker", MarkerSpec, many=True)
     publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
+    #: The vehicle, block and actor classes, for later use by the reader.
     library: Any = field(default=None, compare=False, repr=False)
 
     def doubts(self) -> Iterator[str]:

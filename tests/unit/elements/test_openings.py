@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mvsim_core import load_world
 from mvsim_core.build.blocks import plane_solids
 from mvsim_core.errors import BuildError
-from mvsim_core.specs.element import OpeningSpec, VerticalPlaneSpec
+from mvsim_core.specs import OpeningSpec, VerticalPlaneSpec
 
 LENGTH, HEIGHT = 10.0, 3.0
 GRID = st.integers(0, 20).map(lambda k: k / 20)
