@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+#: A note tells of something harmless that is accepted and has no effect.
+Severity = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,14 @@ class Problem:
     message: str
     severity: Severity = "error"
     included_from: tuple[str, ...] = ()
+
+    @classmethod
+    def at(
+        cls, where: tuple[str, int], element: str, message: str, severity: Severity = "error"
+    ) -> Problem:
+        """Return the problem of an element that stands at a file and line."""
+        file, line = where
+        return cls(file=file, line=line, element=element, message=message, severity=severity)
 
     def __str__(self) -> str:
         """Return `world.xml:12: <wheel>: mass must be > 0 [kg], got '-1'`."""
@@ -73,7 +82,21 @@ class WorldFileError(MvsimError):
 
 
 class BuildError(MvsimError):
-    """A valid description cannot be turned into a running world."""
+    """A valid description cannot be turned into a running world; `problems` says why."""
+
+    def __init__(self, *problems: Problem | str) -> None:
+        """Hold the problems; a mere text is one without a place."""
+        self.problems = tuple(
+            Problem(file="", line=0, element="", message=problem)
+            if isinstance(problem, str)
+            else problem
+            for problem in problems
+        )
+        super().__init__("\n".join(map(str, self.problems)))
+
+    def __reduce__(self) -> tuple[type[BuildError], tuple[Problem, ...]]:
+        """Pickle by the problems."""
+        return type(self), self.problems
 
 
 class UnknownName(MvsimError, KeyError):  # noqa: N818 (reads better where it is raised)

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from mvsim_core.archives import ArchiveError, archive_of, extracted, no_member
 from mvsim_core.downloads import (
     DownloadError,
     UnreachableError,
@@ -96,7 +97,9 @@ class RemoteFiles:
             return place / file_name(source)
         path = place / "content" / unquote(member)
         if ".." in path.parts or not path.is_file():
-            raise RemoteError(f"{address}: the archive has no such file")
+            files = (place / "content").rglob("*")
+            names = [f.relative_to(place / "content").as_posix() for f in files if f.is_file()]
+            raise RemoteError(f"{address}: {no_member(unquote(member), names)}")
         return path
 
     def _place(self, source: str) -> Path:
@@ -198,11 +201,18 @@ def is_remote(address: str) -> bool:
 
 
 def local_copy(address: str) -> Path:
-    """Return the path of a file that has an http address, or is local already.
+    """Return the path of a file that has an http address, lies in a local archive, or is there.
 
     Raises:
-        RemoteError: It is not in the cache and cannot be fetched (in time).
+        RemoteError: It is not in the cache and cannot be fetched (in time), or not in its archive.
     """
     if is_remote(address):
         return remote_files().local_copy(address)
-    return Path(address.removeprefix("file://"))
+    path = address.removeprefix("file://")
+    inside = archive_of(path)
+    if inside is None:
+        return Path(path)
+    try:
+        return extracted(*inside, cache_folder())
+    except ArchiveError as error:
+        raise RemoteError(str(error)) from None

@@ -333,5 +333,5 @@ def test_pushed_rollers_roll_along_freely() -> None:
 
 def test_ellipse_knows_no_rollers() -> None:
     """An unsupported combination is an error, not a guess."""
-    with pytest.raises(BuildError, match="the ellipse model knows no rollers"):
+    with pytest.raises(BuildError, match="ellipse knows no rollers"):
         load_world(text=world(vehicle("", "mecanum", ground='<friction class="ellipse"/>')))

@@ -168,7 +168,7 @@ def test_bad_elevation_images_are_named(tmp_path: Path, make, message: str) -> N
     text = (
         f"""<element class="elevation_map"><elevation_image>{path}</elevation_image></element>"""
     )
-    with pytest.raises(BuildError, match=rf"world:\d+: <element>: .*{message}"):
+    with pytest.raises(BuildError, match=rf"line \d+: <element>: .*{message}"):
         load_world(text=world(text, cart()))
 
 

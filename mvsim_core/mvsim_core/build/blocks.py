@@ -7,14 +7,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from mvsim_core.build.nearby import Nearby
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity, Solid, body_row
-from mvsim_core.errors import BuildError
+from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose, area_of
 from mvsim_core.polygons import outline_of
 from mvsim_core.solver.base import Inertia, Material
@@ -70,7 +69,8 @@ def build_fixture(name: str, spec: object, solids: list[Solid]) -> Entity:
 
 def build_lift(name: str, spec: HorizontalPlaneSpec) -> Entity:
     """Return the entity of a horizontal plane that moves: it carries, nothing collides with it."""
-    body = body_row(spec.init_pose, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
+    level = spec.init_pose._replace(roll=0.0, pitch=0.0)
+    body = body_row(level, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
     return Entity(name=name, spec=spec, body=body, inertia=IMMOVABLE)
 
 
@@ -86,6 +86,8 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
     low, high = spec.z, spec.z + spec.height
     changes: dict[float, list[tuple[int, Gap]]] = {0.0: [], 1.0: []}  # by place along the plane
     for opening in spec.openings:
+        if opening.width <= 0.0:
+            continue
         half = 0.5 * opening.width / length
         gap = (opening.z_min, opening.z_max)
         for change, place in ((1, opening.position - half), (-1, opening.position + half)):
@@ -104,11 +106,11 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
         if bottom < high:
             solids.append(_plane_box(spec, start, end, (bottom, high)))
         if len(solids) > MOST_PARTS or len(open_here) > MOST_GAPS:
-            raise BuildError(
-                f"{Path(spec.where.file).name or 'world'}:{spec.where.line}: <element>: more than"
-                f" {MOST_GAPS} doors and windows of different heights at one place, or more than"
-                f" {MOST_PARTS} pieces of wall between them; do they overlap by mistake?"
+            text = (
+                f"more than {MOST_GAPS} doors and windows of different heights at one place, or"
+                f" more than {MOST_PARTS} pieces of wall between them; do they overlap by mistake?"
             )
+            raise BuildError(Problem.at(spec.where, "element", text))
     return solids
 
 
@@ -132,17 +134,15 @@ def grid_solids(spec: OccupancyGridSpec, grid: GridMap) -> list[Solid]:
     return solids
 
 
-def wall_solids(spec: WallsSpec) -> list[Solid]:
+def wall_solids(spec: WallsSpec, lines: FloatArray) -> list[Solid]:
     """Return one box a wall; where an end meets one already used, the corner is closed.
 
     An end within 1.01 thicknesses of the end of an earlier wall is drawn out by half a thickness.
     """
-    matrix = np.array(spec.transformation)
     reach = 1.01 * spec.thickness
     ends = Nearby()
     solids = []
-    for pair in spec.segments:
-        a, b = ((matrix @ [*point, 0.0, 1.0])[:2] for point in pair)
+    for a, b in lines:
         length = float(np.linalg.norm(b - a))
         if length == 0.0:
             continue

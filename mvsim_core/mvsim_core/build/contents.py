@@ -17,7 +17,7 @@ from mvsim_core.contacts import Contact, contacts_of
 from mvsim_core.controllers import controller_class
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.entities import Entity
-from mvsim_core.errors import BuildError
+from mvsim_core.errors import BuildError, Problem
 from mvsim_core.friction import FRICTION
 from mvsim_core.kinematics.limits import limit_systems
 from mvsim_core.progress import watched
@@ -28,6 +28,7 @@ from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, JointSpec
+from mvsim_core.specs.params import NOWHERE
 from mvsim_core.state import IntArray, Rows, State, allocate
 from mvsim_core.terrain.following import Terrain
 from mvsim_core.terrain.regions import Regions
@@ -111,7 +112,9 @@ class Contents:
             BuildError: The name is taken.
         """
         if entity.name in self._names:
-            raise BuildError(f"there is already something called {entity.name!r}")
+            where = getattr(entity.spec, "where", NOWHERE)
+            text = f"there is already something called {entity.name!r}"
+            raise BuildError(Problem.at(where, "", text))
         enter(self.solver, entity)
         self.entities.append(entity)
         self._names.add(entity.name)

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
 from mvsim_core.build.nearby import Nearby
 from mvsim_core.entities import Entity
-from mvsim_core.errors import BuildError
+from mvsim_core.errors import BuildError, Problem
 
 #: So many things of one size in one place are a mistake: contacts grow by the square of it.
 MAX_CROWD = 300
@@ -26,15 +25,14 @@ def check_crowds(entities: Iterable[Entity]) -> None:
             points = entity.solids[0].points
             reach = float(np.sqrt((points * points).sum(axis=1).max()))
             if nearby.add(i, float(body["x"]), float(body["y"]), reach) > MAX_CROWD:
-                raise BuildError(crowd_message(entity))
+                raise crowd_error(entity)
 
 
-def crowd_message(entity: Entity) -> str:
+def crowd_error(entity: Entity) -> BuildError:
     """Return what is wrong where an entity and too many others begin."""
-    where = entity.spec.where
     x, y = float(entity.body["x"][0]), float(entity.body["y"][0])
-    place = f"{Path(where.file).name or 'world'}:{where.line}"
-    return (
-        f"{place}: {entity.name!r} and {MAX_CROWD} others begin at the same place, about"
-        f" ({x:g} {y:g}) [m]; does <init_pose> lack a loop variable, as in $f{{2*i}}?"
+    text = (
+        f"{entity.name!r} and {MAX_CROWD} others begin at the same place, about ({x:g} {y:g}) [m];"
+        " does <init_pose> lack a loop variable, as in $f{2*i}?"
     )
+    return BuildError(Problem.at(entity.spec.where, "", text))

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from mvsim_core.build.islands import moved
 from mvsim_core.dynamics.drives import DRIVE
 from mvsim_core.entities import Entity
-from mvsim_core.errors import BuildError, suggestion
+from mvsim_core.errors import BuildError, Problem, suggestion
 from mvsim_core.solver.base import JointSettings
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import JointSpec
@@ -59,9 +58,9 @@ def drives_of(specs: Sequence[JointSpec], entities: Sequence[Entity]) -> tuple[R
 def _body(spec: JointSpec, name: str, known: Mapping[str, Entity]) -> Entity:
     if name in known:
         return known[name]
-    place = f"{Path(spec.where.file).name or 'world'}:{spec.where.line}"
     hint = suggestion(name, known, listed=True)
-    raise BuildError(f"{place}: <joint>: there is no body called {name!r}{hint}")
+    text = f"there is no body called {name!r}{hint}"
+    raise BuildError(Problem.at(spec.where, "joint", text))
 
 
 def _settings(spec: JointSpec, a: Entity, b: Entity) -> JointSettings:

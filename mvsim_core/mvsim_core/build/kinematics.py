@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from mvsim_core.errors import BuildError
+from mvsim_core.errors import BuildError, Problem
 from mvsim_core.kinematics import KINEMATICS, ArrayKinematics, Kinematics, scaled_moi
 from mvsim_core.kinematics.laws import CUSTOM
 from mvsim_core.solver.base import Inertia
@@ -42,8 +42,9 @@ def build_kinematics(
     try:
         kinematics = KINEMATICS.get(spec.kinematics.kind).from_spec(spec.kinematics, axis, moi)
     except ValueError as error:
-        where = spec.kinematics.where
-        raise BuildError(f"{where}: <kinematics> of {spec.name!r}: {error}") from None
+        hint = "" if axis > 0.0 else "; its wheels have no sides: say how far apart with <axis>"
+        text = f"{spec.name}: {error}{hint}"
+        raise BuildError(Problem.at(spec.kinematics.where, "kinematics", text)) from None
     if isinstance(kinematics, ArrayKinematics):
         rows = kinematics.row()
         _enter_modulations(spec.kinematics, rows)

@@ -45,10 +45,12 @@ def load_world(
 def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = ()) -> World:
     """Return the running world of a spec, which may have been written in Python.
 
+    Notes among the warnings are not for those who run a world, and left out.
+
     Raises:
         BuildError: What it describes cannot be built.
     """
-    builder = Builder(spec, list(warnings))
+    builder = Builder(spec, [problem for problem in warnings if problem.severity != "note"])
     world = World(spec, builder.contents, seed)
     world.warnings = tuple(builder.warnings)
     return world

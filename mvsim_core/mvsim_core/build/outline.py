@@ -49,10 +49,10 @@ class Outlines:
         """Return the polygon (n, 2) in the block's frame and its z-range [m]."""
         low, high = spec.zmin, spec.zmax
         z_range = (0.0 if low is None else low, 1.0 if high is None else high)
+        if spec.geometry is not None and spec.is_geometry:
+            return geometry_outline(spec.geometry, low, high)
         if spec.shape is not None:
             return np.array(spec.shape), z_range
-        if spec.geometry is not None:
-            return geometry_outline(spec.geometry, low, high)
         found = self._of_visuals(spec, low, high, "a box of 1 m")
         return (UNIT_SQUARE, z_range) if found is None else found
 

@@ -103,12 +103,12 @@ class SceneMaker:
             model = self._ground(spec, row, samples)
             yield Part(model, f"ground_{i + 1}", "ground")
 
-    def points(self, specs: Iterable[PointcloudSpec]) -> Iterator[Part]:
-        """Yield clouds of points, each point a small octahedron."""
-        for i, spec in enumerate(specs):
-            model = self._once(("points", spec), partial(self._cloud, spec))
-            if model is not None:
-                yield Part(model, f"points_{i + 1}", "points")
+    def points(self, clouds: Iterable[tuple[PointcloudSpec, FloatArray]]) -> Iterator[Part]:
+        """Yield clouds of points (n, 3) [m], each point a small octahedron."""
+        for i, (spec, places) in enumerate(clouds):
+            model = self._once(("points", id(places)), partial(_cloud, spec, places))
+            assert model is not None
+            yield Part(model, f"points_{i + 1}", "points")
 
     def _once(self, key: Any, make: Callable[[], Model | None]) -> Model | None:
         if key not in self._models:
@@ -199,27 +199,17 @@ class SceneMaker:
         extent = (spec.texture_extension_x, spec.texture_extension_y)
         model = self._once(
             ("elevation", spec),
-            lambda: solids.height_field(heights, float(row["step"][0]), corner, extent, look),
+            lambda: solids.height_field(
+                heights, float(row["step"][0]), corner, extent, look, spec.texture_image_rotate
+            ),
         )
         assert model is not None
         return model
 
-    def _cloud(self, spec: PointcloudSpec) -> Model | None:
-        file = spec.file_txt_3d or spec.file_txt_2d
-        columns = 3 if spec.file_txt_3d else 2
-        try:
-            table = np.loadtxt(file, ndmin=2)[:, :columns]
-        except (OSError, ValueError, IndexError) as error:
-            self._warn(spec.where, "element", f"{file}: the points cannot be read ({error})")
-            return None
-        places = np.zeros((len(table), 3))
-        places[:, :columns] = table
-        return solids.points(places, POINT_SIZE).moved(rotation(spec.pose), spec.pose[:3])
-
     def _look(self, color: Any, texture: str, where: Any) -> Material:
         look, fault = texture_of(tuple(color), texture)
         if fault and self._outlines.is_news(fault):
-            self._warn(where, "texture", fault)
+            self._warn(where, "texture", f"{fault}: a plain colour stands for it")
         return look
 
     def _visuals(self, visuals: tuple[VisualSpec, ...], where: Any) -> Model | None:
@@ -245,12 +235,16 @@ class SceneMaker:
         return join(models) if models else None
 
 
+def _cloud(spec: PointcloudSpec, places: FloatArray) -> Model:
+    return solids.points(places, POINT_SIZE).moved(rotation(spec.pose), spec.pose[:3])
+
+
 def _solid(
     spec: BlockSpec, points: FloatArray, z_range: tuple[float, float], look: Material
 ) -> Model:
     """Return the true shape of a block without a mesh, between its limits of height."""
     shape = spec.geometry
-    if shape is None or spec.shape is not None:
+    if shape is None or not spec.is_geometry:
         return solids.prism(points, *z_range, look)
     low, high = z_range
     if shape.type == "sphere" and math.isclose(high - low, 2.0 * shape.radius):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from mvsim_core.errors import BuildError, Problem
+from mvsim_core.remote_files import RemoteError
 from mvsim_core.sensors import SENSORS
 from mvsim_core.sensors.base import SensorContext
 from mvsim_core.sensors.earth import earth_of
@@ -80,7 +82,10 @@ class SensorMaker:
                 warn=partial(self._warn, spec.where, "sensor"),
             )
             make = Laser3d if getattr(spec, "raytrace_3d", False) else SENSORS.get(spec.kind)
-            sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
+            try:
+                sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
+            except (BuildError, RemoteError) as error:
+                raise BuildError(Problem.at(spec.where, "sensor", str(error))) from None
             for doubt in sensor.doubts():
                 if doubt not in self._doubts:
                     self._doubts.add(doubt)

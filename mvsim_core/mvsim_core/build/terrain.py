@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mvsim_core.build.crowds import MAX_CROWD, crowd_message
+from mvsim_core.build.crowds import MAX_CROWD, crowd_error
 from mvsim_core.build.nearby import Nearby
 from mvsim_core.entities import Entity
-from mvsim_core.errors import BuildError
 from mvsim_core.polygons import outline_of
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.block import BlockSpec
@@ -60,7 +59,7 @@ class _Places:
         reach = float(place["far"])
         crowd = self.nearby.add(self.count, float(place["px"]), float(place["py"]), reach)
         if crowd > MAX_CROWD and owner is not None:
-            raise BuildError(crowd_message(owner))
+            raise crowd_error(owner)
         self.count += 1
         self._used = end
 

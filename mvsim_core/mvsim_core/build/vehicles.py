@@ -13,7 +13,7 @@ from mvsim_core.controllers import controller_class
 from mvsim_core.dynamics import DYNAMICS, Layout
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.entities import Entity, Solid, body_row
-from mvsim_core.errors import BuildError
+from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose, area_of, box
 from mvsim_core.polygons import outline_of
 from mvsim_core.solver.base import Inertia, Material
@@ -199,19 +199,21 @@ def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: R
 def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
     wheels = spec.dynamics.wheels
     track = wheels[layout.odo_left].y - wheels[layout.odo_right].y
-    where = spec.dynamics.where
     if not layout.odometry and track == 0.0:
-        raise BuildError(
-            f"{where}: vehicle {spec.name!r}: the wheels of the odometry must differ in y [m],"
-            f" both have {wheels[layout.odo_left].y:g}"
-        )
+        y = wheels[layout.odo_left].y
+        raise _misfit(spec, f"the wheels of the odometry must differ in y [m], both have {y:g}")
     if spec.friction.kind == "ellipse" and any(w.has_rollers for w in wheels):
-        raise BuildError(
-            f"{where}: vehicle {spec.name!r}: the ellipse model knows no rollers;"
-            " take the friction class default or wardiagnemma"
+        raise _misfit(
+            spec,
+            "the friction of class ellipse knows no rollers; take default or wardiagnemma",
         )
     if layout.max_steer > 0.0 and layout.wheelbase <= 0.0:
-        raise BuildError(
-            f"{where}: vehicle {spec.name!r}: front wheels must be ahead of the rear wheels"
-            f" (wheelbase must be > 0 [m], got {layout.wheelbase:g})"
+        raise _misfit(
+            spec,
+            "front wheels must be ahead of the rear wheels (wheelbase must be > 0 [m], got"
+            f" {layout.wheelbase:g})",
         )
+
+
+def _misfit(spec: VehicleSpec, message: str) -> BuildError:
+    return BuildError(Problem.at(spec.dynamics.where, "dynamics", f"{spec.name}: {message}"))

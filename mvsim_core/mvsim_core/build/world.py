@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from mvsim_core.animation import KeyframeAnimation
 from mvsim_core.build.actors import build_actor, build_walker
@@ -31,15 +30,17 @@ from mvsim_core.build.sensors import SensorMaker
 from mvsim_core.build.step_length import step_warning
 from mvsim_core.build.terrain import Ground
 from mvsim_core.build.vehicles import build_vehicle
+from mvsim_core.build.wall_lines import wall_lines
 from mvsim_core.dynamics.wheels import doubts
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
+from mvsim_core.elements.point_files import read_cloud
 from mvsim_core.entities import Entity
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry import Pose
 from mvsim_core.progress import watched
 from mvsim_core.recording.rawlog import OBSERVATIONS, RawlogFiles
-from mvsim_core.remote_files import remote_files
+from mvsim_core.remote_files import RemoteError, local_copy, remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.solver.box2d import Box2dSolver
@@ -55,6 +56,7 @@ from mvsim_core.specs.element import (
     PropertyRegionSpec,
     VerticalPlaneSpec,
 )
+from mvsim_core.specs.params import Spec
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
@@ -62,8 +64,6 @@ from mvsim_core.state import FloatArray, Rows
 from mvsim_core.terrain.regions import Regions
 from mvsim_core.trajectory import TrajectoryFiles
 from mvsim_core.xmlfile import read_vehicle
-
-T = TypeVar("T")
 
 #: Farther from the origin than this the contact solver gets an origin of its own [m].
 FAR = 5e3
@@ -86,11 +86,15 @@ class Builder:
         self._scenes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
+        self._clouds: list[tuple[PointcloudSpec, FloatArray]] = []
+        faults: list[Problem] = []
         for element in self.spec.elements:
-            if isinstance(element, OccupancyGridSpec):
-                self._grids.append((element, _located(element, self._load_grid)))
-            if isinstance(element, ElevationMapSpec):
-                self._maps.append(_located(element, load_elevation))
+            try:
+                self._load(element)
+            except (BuildError, RemoteError) as error:
+                faults.append(Problem.at(element.where, "element", str(error)))
+        if faults:
+            raise BuildError(*faults)
 
     def contents(self, spec: WorldSpec, seed: int) -> Contents:
         """Return fresh contents: entities, solver, scene, sensors.
@@ -150,9 +154,7 @@ class Builder:
 
     def warn(self, where: Any, element: str, message: str) -> None:
         """Note a warning once."""
-        problem = Problem(
-            file=where.file, line=where.line, element=element, message=message, severity="warning"
-        )
+        problem = Problem.at(where, element, message, "warning")
         if problem not in self.warnings:
             self.warnings.append(problem)
 
@@ -197,13 +199,12 @@ class Builder:
         grounds: list[Any] = [
             (e, None, None)
             for e in self.spec.elements
-            if isinstance(e, HorizontalPlaneSpec) and e.animation is None
+            if isinstance(e, HorizontalPlaneSpec) and not e.moves
         ]
         maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
         grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
         things = (contents.entities, contents.fixtures, contents.grids)
-        clouds = [e for e in self.spec.elements if isinstance(e, PointcloudSpec)]
-        return chain(self._scenes.parts(*things, grounds), self._scenes.points(clouds))
+        return chain(self._scenes.parts(*things, grounds), self._scenes.points(self._clouds))
 
     def _vehicle(self, spec: VehicleSpec, ground: Ground) -> Entity:
         chassis = spec.dynamics.chassis
@@ -228,7 +229,7 @@ class Builder:
             if not isinstance(plane, HorizontalPlaneSpec):
                 continue
             lift = None
-            if plane.animation is not None:
+            if plane.moves:
                 lift = build_lift(f"lift_{i + 1}", plane)
                 lifts.append(lift)
             ground.add_plane(plane, lift)
@@ -242,12 +243,25 @@ class Builder:
         for i, plane in enumerate(planes):
             fixtures.append(build_fixture(f"plane_{i + 1}", plane, plane_solids(plane)))
         for i, walls in enumerate(self.spec.walls):
-            fixtures.append(build_fixture(f"walls_{i + 1}", walls, wall_solids(walls)))
+            fixtures.append(
+                build_fixture(
+                    f"walls_{i + 1}", walls, wall_solids(walls, wall_lines(walls, self.warn))
+                )
+            )
         return fixtures
+
+    def _load(self, element: Spec) -> None:
+        """Read the file of a map or cloud; BuildError or RemoteError if that cannot be."""
+        if isinstance(element, OccupancyGridSpec):
+            self._grids.append((element, self._load_grid(element)))
+        elif isinstance(element, ElevationMapSpec):
+            self._maps.append(load_elevation(element))
+        elif isinstance(element, PointcloudSpec):
+            self._load_cloud(element)
 
     def _load_grid(self, element: OccupancyGridSpec) -> GridMap:
         grid = load_grid(
-            element.file,
+            local_copy(element.file),
             resolution=element.resolution,
             centerpixel_x=element.centerpixel_x,
             centerpixel_y=element.centerpixel_y,
@@ -255,6 +269,18 @@ class Builder:
         for text in grid.warnings:
             self.warn(element.where, "element", text)
         return grid
+
+    def _load_cloud(self, element: PointcloudSpec) -> None:
+        """Read a cloud of points; one that cannot be read is named and left out."""
+        columns = 3 if element.file_txt_3d else 2
+        try:
+            file = local_copy(element.file_txt_3d or element.file_txt_2d)
+            points, doubt = read_cloud(file, columns)
+            self._clouds.append((element, points))
+        except (BuildError, RemoteError) as error:
+            doubt = f"{error}; no sensor sees them"
+        if doubt:
+            self.warn(element.where, "element", doubt)
 
     def _time_step(self) -> float:
         """Return the step: as the file says, or automatic."""
@@ -270,19 +296,6 @@ class Builder:
                 f" of {shortest:g} s: that sensor will read once a step",
             )
         return self.spec.timestep
-
-
-def _located(element: Any, load: Callable[[Any], T]) -> T:
-    """Load what an element names; an error says where the element stands.
-
-    Raises:
-        BuildError: It cannot be loaded.
-    """
-    try:
-        return load(element)
-    except BuildError as error:
-        name = Path(element.where.file).name or "world"
-        raise BuildError(f"{name}:{element.where.line}: <element>: {error}") from None
 
 
 def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +32,14 @@ def check(
     ] = False,
     var: Var = None,
 ) -> None:
-    """Say all that is wrong or doubtful in world files, with file and line."""
+    """Say all that is wrong or doubtful in world files, with file and line.
+
+    Errors: the world cannot run.
+
+    Warnings: it runs, but something does not count, or may be meant otherwise.
+
+    Notes: something harmless is accepted and has no effect here.
+    """
     named = variables(var)
     results = [_Result(world, _problems(world, named, quick=quick)) for world in worlds]
     if json:
@@ -48,17 +55,18 @@ def _problems(world: Path, named: dict[str, str], *, quick: bool) -> tuple[Probl
     from mvsim_core.xmlfile import read_world
 
     try:
-        spec, warnings = read_world(world, variables=named)
+        spec, found = read_world(world, variables=named)
         if quick:
-            return warnings
+            return found
         from mvsim_core.build.load import world_of
 
-        return world_of(spec, warnings=warnings).warnings
+        notes = [problem for problem in found if problem.severity == "note"]
+        return (*world_of(spec, warnings=found).warnings, *notes)
     except WorldFileError as error:
         return error.problems
     except BuildError as error:
-        fault = Problem(file=str(world), line=0, element="", message=str(error))
-        return (*warnings, fault)
+        faults = (replace(fault, file=fault.file or str(world)) for fault in error.problems)
+        return (*found, *faults)
 
 
 def _print_json(results: list[_Result]) -> None:
@@ -71,6 +79,7 @@ def _print_json(results: list[_Result]) -> None:
             "file": str(result.file),
             "errors": result.count("error"),
             "warnings": result.count("warning"),
+            "notes": result.count("note"),
             "problems": [as_json(problem) for problem in result.problems],
         }
         for result in results
@@ -83,6 +92,7 @@ def _print_text(results: list[_Result]) -> None:
 
     for result in results:
         print_problems(result.problems)
-        errors = counted(result.count("error"), "error")
-        warnings = counted(result.count("warning"), "warning")
-        print(f"{result.file}: {errors}, {warnings}")
+        counts = [counted(result.count(kind), kind) for kind in ("error", "warning")]
+        if notes := result.count("note"):
+            counts.append(counted(notes, "note"))
+        print(f"{result.file}: {', '.join(counts)}")

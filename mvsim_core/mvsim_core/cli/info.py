@@ -25,7 +25,7 @@ def info(world: World, var: Var = None) -> None:
     from mvsim_core.cli.report import counted
     from mvsim_core.xmlfile import read_world
 
-    spec, warnings = read_world(world, variables=variables(var))
+    spec, problems = read_world(world, variables=variables(var))
     # A file or pipe has no width; lines there are as long as they are.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     console.print(world.name, style="bold", markup=False)
@@ -37,8 +37,10 @@ def info(world: World, var: Var = None) -> None:
     sensors += [("(world)", own) for own in spec.sensors]
     if sensors:
         console.print(_sensors(sensors))
-    if warnings:
-        console.print(f"{counted(len(warnings), 'warning')}; mvsim check prints them")
+    found = Counter(problem.severity for problem in problems)
+    if found:
+        counts = ", ".join(counted(number, severity) for severity, number in found.items())
+        console.print(f"{counts}; mvsim check prints them")
 
 
 def _facts(spec: WorldSpec) -> Iterable[str]:

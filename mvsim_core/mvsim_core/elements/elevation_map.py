@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
+from mvsim_core.elements.point_files import read_table
 from mvsim_core.errors import BuildError
+from mvsim_core.remote_files import local_copy
 from mvsim_core.specs.element import ElevationMapSpec
 from mvsim_core.state import FloatArray, Rows
 from mvsim_core.terrain.surface import map_of
@@ -32,12 +34,12 @@ def load_elevation(spec: ElevationMapSpec) -> tuple[Rows, FloatArray]:
     corner = None
     if spec.elevation_image:
         low, high = spec.elevation_image_min_z, spec.elevation_image_max_z
-        heights = read_heights(Path(spec.elevation_image), low, high)
+        heights = read_heights(local_copy(spec.elevation_image), low, high)
     elif spec.elevation_data_matrix is not None:
         heights = np.array(spec.elevation_data_matrix) * spec.elevation_data_matrix_scale
     else:
         offset = (spec.dem_offset_x, spec.dem_offset_y, spec.dem_offset_z)
-        heights, corner = read_points(Path(spec.dem_xyzrgb_file), spec.resolution, offset)
+        heights, corner = read_points(local_copy(spec.dem_xyzrgb_file), spec.resolution, offset)
     if spec.apply_kernel is not None:
         from scipy.ndimage import correlate
 
@@ -111,15 +113,10 @@ def read_points(
     """
     from scipy.spatial import cKDTree
 
-    if not path.is_file():
-        raise BuildError(f"{path}: the elevation points file does not exist")
-    try:
-        points = np.loadtxt(path, ndmin=2)
-    except ValueError as error:
-        raise BuildError(f"{path}: expected numbers in six columns x y z r g b: {error}") from None
-    if points.shape[1] != 6:
-        raise BuildError(f"{path}: expected six columns x y z r g b, got {points.shape[1]}")
+    points = read_table(path, "lines of 'x y z r g b'", 6)
     xyz = points[:, :3] + offset
+    if not np.isfinite(xyz).all():
+        raise BuildError(f"{path}: the elevation points must be finite numbers [m]")
     low, high = xyz[:, :2].min(axis=0), xyz[:, :2].max(axis=0)
     check_samples(path, *np.ceil((high - low) / step))
     nx, ny = (max(2, int(n)) for n in np.ceil((high - low) / step))

@@ -28,7 +28,7 @@ class Entry:
     """One value of an element, as people read it.
 
     `names` has the usual name first, `others` the rest with their notation where it is another;
-    `default` is in the notation and unit of the file.
+    `default` is in the notation and unit of the file, `rule` begins with "must".
     """
 
     names: tuple[str, ...]
@@ -134,11 +134,16 @@ def _entry(spec: Spec, name: str, about: Param) -> Entry:
         kind=about.converter.kind,
         unit=about.file_unit,
         default=_default(spec, name, about),
-        rule=check.rule.removeprefix("must ").removeprefix("be ") if check else "",
-        help=about.help,
+        rule=check.rule if check else "",
+        help=_help(about),
         required=about.required,
         words=check.words if check else (),
     )
+
+
+def _help(about: Param) -> str:
+    idle = f"no effect: {about.idle}" if about.idle else ""
+    return "; ".join(part for part in (about.help, idle) if part)
 
 
 def _other(alias: Alias, about: Param) -> str:

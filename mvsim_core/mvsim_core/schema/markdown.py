@@ -56,7 +56,7 @@ def _cells(entry: Entry) -> Iterator[str]:
     yield entry.kind
     yield entry.unit
     yield "required" if entry.required else f"`{entry.default}`" if entry.default else ""
-    yield entry.rule
+    yield entry.rule.removeprefix("must be ")
     yield entry.help
 
 

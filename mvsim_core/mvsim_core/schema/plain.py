@@ -45,7 +45,6 @@ def _entry(entry: Entry) -> Iterator[str]:
     name = entry.names[0] if entry.form != "text" else "its text"
     yield f"    {name}: {entry.kind}{unit}{default}"
     others = f"also {', '.join(entry.others)}" if entry.others else ""
-    rule = f"must be {entry.rule}" if entry.rule else ""
-    about = "; ".join(part for part in (entry.help, rule, others) if part)
+    about = "; ".join(part for part in (entry.help, entry.rule, others) if part)
     if about:
         yield f"        {about}"

@@ -118,7 +118,7 @@ def _value(kind: str, name: str, entries: list[Entry]) -> Iterator[str]:
 def _told(entry: Entry) -> str:
     unit = f" [{entry.unit}]" if entry.unit else ""
     default = ", required" if entry.required else f", {entry.default}" if entry.default else ""
-    rule = f", must be {entry.rule}" if entry.rule else ""
+    rule = f", {entry.rule}" if entry.rule else ""
     return f"{entry.kind}{unit}{default}{rule}" + (f": {entry.help}" if entry.help else "")
 
 

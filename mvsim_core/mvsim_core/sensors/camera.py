@@ -85,7 +85,8 @@ class View:
             return False
         sky = self._scene.lights.sky_box
         if sky and not painter.has_sky_box:
-            self._warn(f"{sky}: not all of the six images of the sky box can be read")
+            fault = "not all of the six images of the sky box can be read"
+            self._warn(f"{sky}: {fault}: the sky is plain")
         return painter
 
 

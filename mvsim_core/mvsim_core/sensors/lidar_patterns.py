@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mvsim_core.errors import BuildError
+from mvsim_core.remote_files import local_copy
 from mvsim_core.specs.sensor import Lidar3dSpec
 from mvsim_core.state import FloatArray
 
@@ -38,7 +39,7 @@ def pattern_of(spec: Lidar3dSpec, period: float) -> Pattern:
         BuildError: The file of the pattern cannot be used.
     """
     if spec.scan_pattern:
-        return _from_file(Path(spec.scan_pattern), period)
+        return _from_file(local_copy(spec.scan_pattern), period)
     return Pattern(turning(ring_angles(spec), spec.horz_nrays), spec.horz_nrays)
 
 

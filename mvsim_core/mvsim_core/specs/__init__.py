@@ -36,7 +36,6 @@ from mvsim_core.specs.element import (
     GroundGridSpec,
     HorizontalPlaneSpec,
     OccupancyGridSpec,
-    OpeningSpec,
     PointcloudSpec,
     PropertyRegionSpec,
     SkyboxSpec,
@@ -60,6 +59,7 @@ from mvsim_core.specs.kinematics import (
     TwoWheelsDiffDynSpec,
     TwoWheelsDiffSpec,
 )
+from mvsim_core.specs.opening import OpeningSpec
 from mvsim_core.specs.params import NOWHERE, Spec, Variants, Where, violations
 from mvsim_core.specs.sensor import (
     SENSORS,

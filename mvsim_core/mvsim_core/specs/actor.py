@@ -13,6 +13,8 @@ from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, one_of, param,
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import VisualSpec
 
+_LIMBS = "actors walk, but do not move their limbs"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaypointSpec(Spec):
@@ -27,7 +29,7 @@ class WaypointSpec(Spec):
 class PathSpec(Spec):
     """Waypoints in order; with `loop` the first follows the last."""
 
-    type: str = param("", attribute=True, help="accepted, without effect")
+    type: str = param("", attribute=True, idle="nor has it in the original")
     loop: bool = param(True, attribute=True)
     waypoints: tuple[WaypointSpec, ...] = section((), "waypoint", WaypointSpec, many=True)
 
@@ -40,11 +42,13 @@ class ActorSpec(SimulableSpec):
     class_name: str = param("", xml="class", attribute=True)
     walking_speed: float = param(1.4, unit="m/s", check=POSITIVE)
     running_speed: float = param(3.5, unit="m/s", check=POSITIVE)
-    height: float = param(1.75, unit="m", check=POSITIVE)
+    height: float = param(
+        1.75, unit="m", check=POSITIVE, idle="nor has it in the original; collision_height has"
+    )
     collision_radius: float = param(0.3, unit="m", check=POSITIVE)
     collision_height: float = param(1.7, unit="m", check=POSITIVE)
-    animation_idle: str = param("idle")
-    animation_walk: str = param("walk")
-    animation_run: str = param("run")
+    animation_idle: str = param("idle", idle=_LIMBS)
+    animation_walk: str = param("walk", idle=_LIMBS)
+    animation_run: str = param("run", idle=_LIMBS)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     path: PathSpec | None = section(None, "path", PathSpec)

@@ -22,6 +22,7 @@ from mvsim_core.specs.params import (
     Spec,
     one_of,
     param,
+    params,
     section,
 )
 from mvsim_core.specs.shapes import shape_faults
@@ -35,6 +36,7 @@ _IDENTITY: Matrix = (
     (0.0, 0.0, 1.0, 0.0),
     (0.0, 0.0, 0.0, 1.0),
 )
+_HEIGHTS = "absent: that of the geometry or the meshes, else {}"
 _FOUR_BY_FOUR = Check("must be 4 x 4", lambda m: len(m) == 4 and len(m[0]) == 4)
 
 
@@ -42,7 +44,8 @@ _FOUR_BY_FOUR = Check("must be 4 x 4", lambda m: len(m) == 4 and len(m[0]) == 4)
 class BlockSpec(SimulableSpec):
     """A rigid prism. `intangible` ones collide with nothing but still are ground and seen.
 
-    `zmin`, `zmax` [m] are None only with `shape_from_visual`, `shape` is None then too.
+    `zmin`, `zmax` [m] may be None where a geometry or meshes give them; `shape` is None with
+    `shape_from_visual`.
     """
 
     name: str = param("", attribute=True, help="absent: block001, block002, ...")
@@ -55,8 +58,8 @@ class BlockSpec(SimulableSpec):
     restitution: float = param(0.01, check=NOT_NEGATIVE)
     linear_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
     angular_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
-    zmin: float | None = param(None, conv=NUMBER, unit="m")
-    zmax: float | None = param(None, conv=NUMBER, unit="m")
+    zmin: float | None = param(None, conv=NUMBER, unit="m", help=_HEIGHTS.format(0))
+    zmax: float | None = param(None, conv=NUMBER, unit="m", help=_HEIGHTS.format(1))
     color: Color = param(Color(0.0, 0.0, 1.0))
     visual_scale: float | None = param(
         None,
@@ -67,9 +70,21 @@ class BlockSpec(SimulableSpec):
     shape: Polygon | None = param(
         _UNIT_SQUARE, conv=POINT2, form="items", item="pt", unit="m", check=POLYGON
     )
-    geometry: GeometrySpec | None = section(None, "geometry", GeometrySpec)
+    geometry: GeometrySpec | None = section(
+        None, "geometry", GeometrySpec, help="the shape too, where none is given"
+    )
     shape_from_visual: bool = param(False, form="flag")
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
+
+    @property
+    def is_geometry(self) -> bool:
+        """Whether the geometry is its shape: no other is given, nor comes from meshes alone."""
+        return self.geometry is not None and self.shape in (None, _UNIT_SQUARE)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield that of two shapes one does not count."""
+        if self.geometry is not None and not self.is_geometry:
+            yield "<geometry> has no effect beside <shape>"
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the height range and the shape's source."""
@@ -87,8 +102,11 @@ class BlockSpec(SimulableSpec):
             derived["visuals"] = tuple(replace(v, model_scale=scale) for v in self.visuals)
         if self.shape_from_visual:
             derived["shape"] = None
-        elif self.zmin is None or self.zmax is None:
-            derived.update(zmin=0.0, zmax=1.0)
+        elif not self.is_geometry:
+            if self.zmin is None:
+                derived["zmin"] = 0.0
+            if self.zmax is None:
+                derived["zmax"] = 1.0
         return replace(self, **derived) if derived else self
 
 
@@ -99,14 +117,19 @@ class WallsSpec(Spec):
     shape: tuple[Point2, ...] = param(
         (), conv=POINT2, form="items", item="pt", unit="m", help="ends of the walls, in pairs"
     )
-    model_uri: str = param("", conv=URI, help="mesh whose edges are the walls")
+    model_uri: str = param("", conv=URI, help="mesh whose lines, or edges, are the walls")
     transformation: Matrix = param(
-        _IDENTITY, conv=MATRIX, check=_FOUR_BY_FOUR, help="of the ends, homogeneous"
+        _IDENTITY,
+        conv=MATRIX,
+        check=_FOUR_BY_FOUR,
+        help="of the ends, homogeneous; points of a shape have z = 0",
     )
     thickness: float = param(0.1, xml="wallThickness", unit="m", check=POSITIVE)
     height: float = param(2.0, xml="wallHeight", unit="m", check=POSITIVE)
     color: Color = param(Color.hex("#323232"))
-    scale: float = param(1.0, check=POSITIVE)
+    scale: float = param(
+        1.0, check=POSITIVE, idle="nor has it in the original; use the transformation"
+    )
 
     @property
     def segments(self) -> tuple[tuple[Point2, Point2], ...]:
@@ -121,6 +144,15 @@ class WallsSpec(Spec):
             yield f"the points of walls come in pairs, got {len(self.shape)}"
 
 
+_SYNONYMS = {"rope": "distance", "pin": "revolute"}
+_PIVOT = ("lower_angle", "upper_angle", "kp", "kd", "target_angle", "max_torque")
+#: What not all types of joint use.
+_JOINT_USES = {
+    "distance": ("max_length", "min_length", "stiffness", "damping"),
+    "revolute": ("enable_limit", *_PIVOT),
+    "prismatic": ("enable_limit", "axis", "max_length", "min_length"),
+    "weld": (),
+}
 JOINTS = ("distance", "revolute", "weld", "prismatic", "rope", "pin")
 
 
@@ -176,7 +208,24 @@ class JointSpec(Spec):
         if self.body_a and self.body_a == self.body_b:
             yield f"body_a and body_b are both {self.body_a!r}; a joint needs two bodies"
 
+    def doubts(self) -> Iterator[str]:
+        """Yield what its type of joint does not use, and limits that are not switched on."""
+        kind = _SYNONYMS.get(self.type, self.type)
+        if kind not in _JOINT_USES:
+            return
+        for name, about in params(self):
+            users = [other for other, used in _JOINT_USES.items() if name in used]
+            given = getattr(self, name) != type(self).__dataclass_fields__[name].default
+            if given and users and kind not in users:
+                shown = " and ".join(repr(user) for user in users)
+                yield f"{about.name or name} has no effect on a {kind!r} joint, only on {shown}"
+        if (
+            kind == "revolute"
+            and not self.enable_limit
+            and (self.lower_angle, self.upper_angle) != (0, 0)
+        ):
+            yield 'lower_angle_deg and upper_angle_deg limit nothing without enable_limit="true"'
+
     def finished(self) -> JointSpec:
         """Return self with the type's own name instead of a synonym."""
-        names = {"rope": "distance", "pin": "revolute"}
-        return replace(self, type=names.get(self.type, self.type))
+        return replace(self, type=_SYNONYMS.get(self.type, self.type))

@@ -259,6 +259,14 @@ class DrivetrainSpec(AckermannSpec):
         DifferentialGearsSpec(), "drivetrain", DifferentialGearsSpec
     )
 
+    def doubts(self) -> Iterator[str]:
+        """Yield what the drivetrain decides instead."""
+        if self.drive != "rear":
+            yield (
+                f"drive {self.drive!r} has no effect on 'ackermann_drivetrain': the type of its"
+                f" <drivetrain>, {self.gears.type!r}, says which wheels are driven"
+            )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeWheelsSpec(DynamicsSpec):

@@ -22,6 +22,7 @@ from mvsim_core.specs.converters import (
     Color,
     Matrix,
 )
+from mvsim_core.specs.opening import OPENINGS, OpeningSpec
 from mvsim_core.specs.params import (
     NOT_EMPTY,
     NOT_NEGATIVE,
@@ -29,12 +30,12 @@ from mvsim_core.specs.params import (
     Check,
     Spec,
     Variants,
-    in_range,
     param,
     section,
+    without_effect,
 )
 from mvsim_core.specs.simulable import SimulableSpec
-from mvsim_core.specs.visual import CULL_FACES
+from mvsim_core.specs.visual import BOTH_SIDES, CULL_FACES, NO_SPLIT
 
 _GREY = Color.hex("#a0a0a0")
 _QUARTER_TURNS = Check(
@@ -48,7 +49,7 @@ _KERNEL = Check(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundGridSpec(Spec):
-    """A drawn grid; no sensor sees it."""
+    """A grid that the original's window draws and no sensor sees; RViz draws its own."""
 
     kind: str = "ground_grid"
     floating: bool = param(True)
@@ -62,6 +63,10 @@ class GroundGridSpec(Spec):
     y_min: float = param(-25.0, unit="m")
     y_max: float = param(25.0, unit="m")
     interval: float = param(5.0, unit="m", check=POSITIVE)
+
+    def notes(self) -> Iterator[str]:
+        """Yield that all of it is without effect."""
+        yield without_effect("a ground_grid", "no sensor sees it, and RViz draws its own grid")
 
     def faults(self) -> Iterator[str]:
         """Yield that the rectangle is empty."""
@@ -91,7 +96,7 @@ class OccupancyGridSpec(Spec):
     resolution: float = param(0.10, unit="m", check=POSITIVE, help="of a pixel, images only")
     centerpixel_x: float = param(-1.0, help="images only")
     centerpixel_y: float = param(-1.0, help="images only")
-    show_collisions: bool = param(True)
+    show_collisions: bool = param(True, idle="RViz shows the map")
     restitution: float = param(0.01, check=NOT_NEGATIVE)
     lateral_friction: float = param(0.5, check=NOT_NEGATIVE)
 
@@ -118,11 +123,13 @@ class ElevationMapSpec(Spec):
     corner_min_x: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
     corner_min_y: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
     texture_image: str = param("", conv=URI)
-    texture_image_rotate: int = param(0, unit="deg", check=_QUARTER_TURNS)
+    texture_image_rotate: int = param(
+        0, unit="deg", check=_QUARTER_TURNS, help="counter-clockwise, seen from above"
+    )
     texture_extension_x: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
     texture_extension_y: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
     mesh_color: Color = param(Color.hex("#a0e0a0"))
-    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE)
+    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, idle=NO_SPLIT)
     apply_kernel: Matrix | None = param(
         None, conv=MATRIX, check=_KERNEL, help="convolution on the heights, zero padded"
     )
@@ -130,11 +137,11 @@ class ElevationMapSpec(Spec):
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the source of the heights."""
         if self.elevation_image:
-            if self.elevation_image_min_z >= self.elevation_image_max_z:
-                low, high = self.elevation_image_min_z, self.elevation_image_max_z
+            low, high = self.elevation_image_min_z, self.elevation_image_max_z
+            if low == high:
                 yield (
-                    f"elevation_image_min_z ({low:g} m) must be below elevation_image_max_z"
-                    f" ({high:g} m)"
+                    "elevation_image_min_z and elevation_image_max_z, the heights of the darkest"
+                    f" and of the brightest pixel, must differ, both are {low:g} m"
                 )
         elif self.elevation_data_matrix:
             rows, columns = len(self.elevation_data_matrix), len(self.elevation_data_matrix[0])
@@ -152,7 +159,10 @@ class ElevationMapSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HorizontalPlaneSpec(SimulableSpec):
-    """A rectangle at height z of its own pose; ground for what is above it, and seen."""
+    """A rectangle at height z of its own pose; ground for what is above it, and seen.
+
+    Its pose shifts and turns it, but does not tilt it.
+    """
 
     kind: str = "horizontal_plane"
     x_min: float = param(-10.0, unit="m")
@@ -162,47 +172,32 @@ class HorizontalPlaneSpec(SimulableSpec):
     z: float = param(0.0, unit="m")
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES)
+    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
+
+    @property
+    def moves(self) -> bool:
+        """Whether it needs a frame of its own: it is animated, or its sides are turned."""
+        return self.animation is not None or self.init_pose.yaw != 0.0
 
     def faults(self) -> Iterator[str]:
         """Yield that the rectangle is empty."""
         yield from _empty(self)
 
     def doubts(self) -> Iterator[str]:
-        """Yield which limits are exchanged."""
+        """Yield which limits are exchanged, and that it would have to be tilted."""
         yield from _exchanged(self)
+        if self.init_pose.roll or self.init_pose.pitch:
+            yield (
+                "a horizontal_plane stays level: roll and pitch of its pose have no effect;"
+                ' take a <block> with <geometry type="ramp"/> or an elevation_map'
+            )
 
     def finished(self) -> Any:
         """Return self with the smaller limits first."""
         return _ordered(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpeningSpec(Spec):
-    """A door (free for bodies) or window (free for rays) in a vertical plane.
-
-    `position` is its centre along the wall, 0 to 1; the heights are absolute [m].
-    """
-
-    kind: str = "door"
-    name: str = param("", attribute=True)
-    position: float = param(0.5, check=in_range(0.0, 1.0), attribute=True)
-    width: float = param(1.0, unit="m", check=POSITIVE, attribute=True)
-    z_min: float = param(0.0, unit="m", also=("z_start",), attribute=True)
-    z_max: float = param(2.1, unit="m", also=("z_end",), attribute=True)
-
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the height range."""
-        if self.z_min >= self.z_max:
-            yield f"z_min ({self.z_min:g} m) must be below z_max ({self.z_max:g} m)"
-
-
-OPENINGS = Variants(
-    "opening", {"door": OpeningSpec(), "window": OpeningSpec(kind="window")}, base=OpeningSpec
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +214,18 @@ class VerticalPlaneSpec(SimulableSpec):
     thickness: float = param(0.02, unit="m", check=NOT_NEGATIVE)
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES)
+    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
     openings: tuple[OpeningSpec, ...] = section((), "", OPENINGS, by="tag", many=True)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield what would move it, but does not."""
+        if self.init_pose != Pose():
+            yield "init_pose does not move a vertical_plane; x0, y0, x1, y1, z say where it stands"
+        if self.animation is not None:
+            yield "a vertical_plane cannot move: its <animation> has no effect; take a <block>"
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the ends."""
@@ -241,7 +243,12 @@ class PointcloudSpec(Spec):
     kind: str = "pointcloud"
     file_txt_2d: str = param("", conv=FILE)
     file_txt_3d: str = param("", conv=FILE, also=("file",))
-    points_size: float = param(3.0, also=("render_points_size",), check=POSITIVE)
+    points_size: float = param(
+        3.0,
+        also=("render_points_size",),
+        check=POSITIVE,
+        idle="each point is seen as a grain of 2 cm, whatever its distance",
+    )
     pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, unit="m, rad")
 
     def faults(self) -> Iterator[str]:

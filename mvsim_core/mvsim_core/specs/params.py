@@ -61,9 +61,35 @@ class Spec:
         """Yield what is odd but understood, in the same manner."""
         yield from ()
 
+    def notes(self) -> Iterator[str]:
+        """Yield what is accepted and has no effect here, with the reason, in the same manner."""
+        for field, name, default, reason in _idle_fields(type(self)):
+            if getattr(self, field) != default:
+                yield without_effect(name, reason)
+
     def finished(self) -> Any:
         """Return self with derived fields filled in; the reader calls it last."""
         return self
+
+
+def without_effect(name: str, reason: str) -> str:
+    """Return the note on something that a file asks for and nobody needs."""
+    return f"{name} is accepted and has no effect: {reason}"
+
+
+_IDLE_FIELDS: dict[type[Spec], tuple[tuple[str, str, Any, str], ...]] = {}
+
+
+def _idle_fields(spec: type[Spec]) -> tuple[tuple[str, str, Any, str], ...]:
+    """Return field, name in the file, default and reason of all params without effect."""
+    if spec not in _IDLE_FIELDS:
+        defaults = {field.name: field.default for field in dataclasses.fields(spec)}
+        _IDLE_FIELDS[spec] = tuple(
+            (name, about.name or name, defaults[name], about.idle)
+            for name, about in params(spec)
+            if about.idle
+        )
+    return _IDLE_FIELDS[spec]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +166,7 @@ class Param:
     help: str
     required: bool
     expected: bool
+    idle: str
 
     @property
     def file_unit(self) -> str:
@@ -259,6 +286,7 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
     into: tuple[str, ...] = (),
     required: bool = False,
     expected: bool = False,
+    idle: str = "",
 ) -> T:
     """Return a dataclass field that is read from XML.
 
@@ -267,7 +295,8 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
     the element's own text, "flag" for an element whose presence means true, "many" for a
     repeated element, "items" for an element that holds repeated `item` elements. `into`
     names the fields that one notation fills together, this one first. Where an `expected`
-    one is missing, the default applies with a warning.
+    one is missing, the default applies with a warning. `idle` says of one that is accepted
+    without effect why that is so.
     """
     if conv is None:
         conv = next((c for kind, c in _BY_TYPE if isinstance(default, kind)), None)
@@ -285,6 +314,7 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
         help=help,
         required=required,
         expected=expected,
+        idle=idle,
     )
     return dataclasses.field(default=default, metadata={"param": about})
 

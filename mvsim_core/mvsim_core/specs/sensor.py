@@ -44,6 +44,10 @@ _CAMERA_MOUNT = Pose(z=0.5, roll=math.pi / 2, yaw=math.pi / 2)
 _INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
 
 
+_RAYS = "each ray is cast by itself, exactly"
+_DISPLAY = "displays of RViz have their own settings"
+_DEMAND = "its topics are published whenever somebody subscribes"
+
 #: Rays or pixels of one sensor: a picture of 4K has 8.3 million.
 MOST_RAYS = 10_000_000
 
@@ -89,12 +93,12 @@ class LaserSpec(SensorSpec):
     bodies_visible: bool = param(True, help="sees vehicles and blocks, not only the maps")
     raytrace_3d: bool = param(False, help="sees the true 3D shapes")
     ignore_parent_body: bool = param(False, help="with raytrace_3d: does not see its vehicle")
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE)
-    viz_visible_plane: bool = param(False, xml="viz_visiblePlane")
-    viz_visible_lines: bool = param(True, xml="viz_visibleLines")
-    viz_visible_points: bool = param(False, xml="viz_visiblePoints")
-    viz_points_color: Color = param(Color.hex("#ff000080"), xml="viz_pointsColor")
-    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor")
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, idle=_DISPLAY)
+    viz_visible_plane: bool = param(False, xml="viz_visiblePlane", idle=_DISPLAY)
+    viz_visible_lines: bool = param(True, xml="viz_visibleLines", idle=_DISPLAY)
+    viz_visible_points: bool = param(False, xml="viz_visiblePoints", idle=_DISPLAY)
+    viz_points_color: Color = param(Color.hex("#ff000080"), xml="viz_pointsColor", idle=_DISPLAY)
+    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor", idle=_DISPLAY)
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the range."""
@@ -125,20 +129,22 @@ class Lidar3dSpec(SensorSpec):
     horz_nrays: int = param(180, check=in_range(1, 100000))
     vertical_ray_angles: tuple[float, ...] = param((), conv=ANGLES, unit="rad")
     horz_resolution_factor: float = param(
-        1.0, check=POSITIVE, help="of the original's depth images; accepted, without effect"
+        1.0, check=POSITIVE, help="of the original's depth images", idle=_RAYS
     )
-    vert_resolution_factor: float = param(1.0, check=POSITIVE, help="likewise")
+    vert_resolution_factor: float = param(1.0, check=POSITIVE, help="likewise", idle=_RAYS)
     max_vert_relative_depth_to_interpolate: float = param(
         0.3,
         check=NOT_NEGATIVE,
         also=("max_vert_relative_depth_to_interpolatate",),
         help="likewise",
+        idle=_RAYS,
     )
     max_horz_relative_depth_to_interpolate: float = param(
         0.1,
         check=NOT_NEGATIVE,
         also=("max_horz_relative_depth_to_interpolatate",),
         help="likewise",
+        idle=_RAYS,
     )
     ignore_parent_body: bool = param(False, help="does not see its own vehicle")
     generate_intensity: bool = param(True, help="brightness of what is hit; else always 1")
@@ -163,7 +169,7 @@ class Lidar3dSpec(SensorSpec):
     scan_pattern: str = param(
         "", conv=FILE, help="CSV of time [s], azimuth, zenith [deg] of a lidar that does not turn"
     )
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE)
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, idle=_DISPLAY)
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the range, the number of rays and the listed ring angles."""
@@ -239,9 +245,9 @@ class RgbdCameraSpec(SensorSpec):
     rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
-    show_3d_pointcloud: bool = param(False)
-    publish_ros_depth_image: bool = param(True)
-    publish_ros_colored_pointcloud: bool = param(False)
+    show_3d_pointcloud: bool = param(False, idle=_DISPLAY)
+    publish_ros_depth_image: bool = param(True, idle=_DEMAND)
+    publish_ros_colored_pointcloud: bool = param(False, idle=_DEMAND)
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with the clip distances and the sizes."""

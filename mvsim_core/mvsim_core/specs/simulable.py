@@ -19,7 +19,7 @@ from mvsim_core.specs.converters import (
     WORDS,
     Keyframe,
 )
-from mvsim_core.specs.params import POSITIVE, Alias, Spec, one_of, param, section
+from mvsim_core.specs.params import POSITIVE, Alias, Spec, one_of, param, section, without_effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,10 @@ class AnimationSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishSpec(Spec):
-    """What the original publishes over its own network; ours decides by topic and QoS in ROS."""
+    """What the original publishes over its own network, which is not there: ROS 2 topics are.
+
+    Each vehicle and sensor has its ROS 2 topics, whatever these elements say.
+    """
 
     enabled: bool = param(True, attribute=True)
     publish_topic: str = param("")
@@ -60,6 +63,17 @@ class PublishSpec(Spec):
     publish_pose_period: float = param(0.1, unit="s", check=POSITIVE)
     publish_relative_pose_topic: str = param("")
     publish_relative_pose_objects: tuple[str, ...] = param((), conv=WORDS)
+
+    def notes(self) -> Iterator[str]:
+        """Yield which topics nobody publishes."""
+        reason = "it is no ROS 2 topic, and ROS 2 topics need no element"
+        if self.enabled and self.publish_topic:
+            yield without_effect("publish_topic", reason)
+        if self.enabled and self.publish_pose_topic:
+            yield without_effect("publish_pose_topic", reason)
+        if self.enabled and self.publish_relative_pose_topic:
+            reason = "it is no ROS 2 topic; subtract the poses of ground_truth, or use tf"
+            yield without_effect("publish_relative_pose_topic", reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

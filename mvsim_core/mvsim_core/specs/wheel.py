@@ -28,6 +28,7 @@ def _inertia(text: str) -> float | None:
 _INERTIA: Converter[float | None] = Converter(
     "number", _inertia, lambda v: "-1" if v is None else show(v)
 )
+_STEERS_ALONE = "wheels are seen to steer, other visuals stay as they are"
 WHEEL_TYPES = ("standard", "omni", "mecanum")
 _AUTOMATIC_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
 
@@ -72,9 +73,16 @@ class WheelSpec(Spec):
         help="of mecanum wheels: the force has the direction heading + roller angle + 90 degrees",
     )
     color: Color = param(Color(50 / 255, 50 / 255, 50 / 255), attribute=True)
-    linked_yaw: str = param("", attribute=True, help="visual that turns with this wheel")
+    linked_yaw: str = param(
+        "", attribute=True, help="visual that turns with this wheel", idle=_STEERS_ALONE
+    )
     linked_yaw_offset: float = param(
-        0.0, xml="linked_yaw_offset_deg", conv=DEGREES, unit="rad", attribute=True
+        0.0,
+        xml="linked_yaw_offset_deg",
+        conv=DEGREES,
+        unit="rad",
+        attribute=True,
+        idle=_STEERS_ALONE,
     )
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
 

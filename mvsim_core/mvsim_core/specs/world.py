@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,15 +26,20 @@ from mvsim_core.specs.params import (
     one_of,
     param,
     section,
+    without_effect,
 )
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
 from mvsim_core.specs.simulable import PublishSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 
+_SOLVER = "the contact solver chooses how often it iterates"
+_SLOPES = "nor has it in the original; what a wheel can climb depends on its size"
+_SHADOWS = "cameras fit their shadows to what they see"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuiSpec(Spec):
-    """The window and its camera."""
+    """The original's window and its camera. Ours are RViz's, so nothing of it has an effect."""
 
     win_w: int = param(800, unit="px", check=at_least(1))
     win_h: int = param(600, unit="px", check=at_least(1))
@@ -60,28 +66,32 @@ class GuiSpec(Spec):
     clip_plane_max: float = param(1e4, unit="m", check=POSITIVE)
     headless: bool = param(False)
 
+    def notes(self) -> Iterator[str]:
+        """Yield that all of it is without effect."""
+        yield without_effect("<gui>", "RViz is the window, and has its own settings")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LightsSpec(Spec):
     """One sun and the light from everywhere."""
 
     enable_shadows: bool = param(True)
-    shadow_map_size: int = param(2048, unit="px", check=at_least(1))
+    shadow_map_size: int = param(2048, unit="px", check=at_least(1), idle=_SHADOWS)
     light_azimuth: float = param(
         math.radians(45.0), xml="light_azimuth_deg", conv=DEGREES, unit="rad"
     )
     light_elevation: float = param(
         math.radians(70.0), xml="light_elevation_deg", conv=DEGREES, unit="rad"
     )
-    light_clip_plane_min: float = param(0.1, unit="m", check=POSITIVE)
-    light_clip_plane_max: float = param(900.0, unit="m", check=POSITIVE)
+    light_clip_plane_min: float = param(0.1, unit="m", check=POSITIVE, idle=_SHADOWS)
+    light_clip_plane_max: float = param(900.0, unit="m", check=POSITIVE, idle=_SHADOWS)
     light_color: Color = param(Color(1.0, 1.0, 1.0))
     light_ambient: float = param(0.5, check=NOT_NEGATIVE)
-    shadow_bias: float = param(1e-5)
-    shadow_bias_cam2frag: float = param(1e-5)
-    shadow_bias_normal: float = param(1e-4)
-    eye_distance_to_shadow_map_extension: float = param(2.0, check=POSITIVE)
-    minimum_shadow_map_extension_ratio: float = param(0.005, check=POSITIVE)
+    shadow_bias: float = param(1e-5, idle=_SHADOWS)
+    shadow_bias_cam2frag: float = param(1e-5, idle=_SHADOWS)
+    shadow_bias_normal: float = param(1e-4, idle=_SHADOWS)
+    eye_distance_to_shadow_map_extension: float = param(2.0, check=POSITIVE, idle=_SHADOWS)
+    minimum_shadow_map_extension_ratio: float = param(0.005, check=POSITIVE, idle=_SHADOWS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,11 +145,9 @@ class MarkerSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldSpec(Spec):
-    """All of a world file. `file` is its path, "" for a world given as text or in Python.
+    """All of a world file."""
 
-    `library` holds the vehicle, block and actor classes for later use by the reader.
-    """
-
+    #: Path of the file, "" for a world given as text or in Python.
     file: str = ""
     version: str = param("", attribute=True)
     timestep: float = param(
@@ -150,11 +158,15 @@ class WorldSpec(Spec):
         help="0: automatic",
     )
     gravity: float = param(9.81, unit="m/s^2", check=NOT_NEGATIVE)
-    b2d_vel_iters: int = param(8, check=at_least(1), help="accepted, without effect")
-    b2d_pos_iters: int = param(3, check=at_least(1), help="accepted, without effect")
-    collision_threshold: float = param(0.03, unit="m", check=NOT_NEGATIVE)
-    joystick_enabled: bool = param(False)
-    server_address: str = param("localhost")
+    b2d_vel_iters: int = param(8, check=at_least(1), idle=_SOLVER)
+    b2d_pos_iters: int = param(3, check=at_least(1), idle=_SOLVER)
+    collision_threshold: float = param(
+        0.03, unit="m", check=NOT_NEGATIVE, idle="things collide when they touch"
+    )
+    joystick_enabled: bool = param(
+        False, idle="drive by cmd_vel, from a joystick with teleop_twist_joy"
+    )
+    server_address: str = param("localhost", idle="there is no server; ROS 2 finds its nodes")
     save_to_rawlog: str = param(
         "", help="data set for MRPT, one a vehicle: <name>.<vehicle>.rawlog"
     )
@@ -163,8 +175,8 @@ class WorldSpec(Spec):
         "", help="gt.txt: TUM files gt.VEHICLE.txt, in the working directory"
     )
     ground_truth_rate: float = param(50.0, unit="Hz", check=POSITIVE)
-    max_slope_to_collide: float = param(0.30)
-    min_slope_to_collide: float = param(-0.50)
+    max_slope_to_collide: float = param(0.30, idle=_SLOPES)
+    min_slope_to_collide: float = param(-0.50, idle=_SLOPES)
     gui: GuiSpec = section(GuiSpec(), "gui", GuiSpec)
     lights: LightsSpec = section(LightsSpec(), "lights", LightsSpec)
     georeference: GeoreferenceSpec = section(GeoreferenceSpec(), "georeference", GeoreferenceSpec)
@@ -176,7 +188,11 @@ class WorldSpec(Spec):
     actors: tuple[ActorSpec, ...] = section((), "actor", ActorSpec, many=True)
     sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
     markers: tuple[MarkerSpec, ...] = section((), "marker", MarkerSpec, many=True)
-    publish: PublishSpec = section(
-        PublishSpec(), "publish", PublishSpec, help="accepted, without effect"
-    )
+    publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
+    #: The vehicle, block and actor classes, for later use by the reader.
     library: Any = field(default=None, compare=False, repr=False)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield that the version is none."""
+        if self.version and not re.fullmatch(r"\d+\.\d+", self.version):
+            yield f"version should be two numbers such as 1.0, got {self.version[:40]!r}"

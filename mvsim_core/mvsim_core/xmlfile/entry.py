@@ -27,7 +27,7 @@ def read_world(
     seed: int = 0,
     allow_shell: bool = False,
 ) -> tuple[WorldSpec, Warnings]:
-    """Return the world of a file, or of a text, and the warnings.
+    """Return the world of a file, or of a text, and the warnings, then the notes.
 
     `variables` are known in the file as `${NAME}` and win over its own. `seed` starts the random
     numbers of formulas. With `allow_shell`, commands in `$(...)` are run by a shell: only for
@@ -45,12 +45,10 @@ def read_world(
         file = os.path.abspath(os.fspath(path))
         origin = Origin(file, os.path.dirname(file))
     loader = Loader(new_library(origin, named, seed, allow_shell=allow_shell))
-    if text is None:
-        nodes = loader.reader.open(origin)
-    else:
-        nodes, _ = loader.reader.parse(text, origin)
+    reader = loader.reader
+    nodes = reader.open(origin) if text is None else reader.read(text, origin)
     spec = loader.world(nodes)
-    return spec, loader.problems.warnings()
+    return spec, (*loader.problems.warnings(), *loader.problems.notes())
 
 
 def read_vehicle(
@@ -74,7 +72,7 @@ def read_vehicle(
     if not isinstance(library, Library):
         library = new_library(Origin("", os.getcwd()), {}, 0, allow_shell=False)
     loader = Loader(library)
-    nodes, _ = loader.reader.parse(text, library.origin)
+    nodes = loader.reader.read(text, library.origin)
     spec = loader.vehicle(nodes, name, taken or {})
     warnings = loader.problems.warnings()
     return (spec if pose is None else replace(spec, init_pose=pose)), warnings

@@ -137,6 +137,8 @@ class Filler:
         finished: S = spec.finished()
         for fault in finished.faults():
             self.values.report(element, element.line, fault)
+        for note in finished.notes():
+            self.values.report(element, _line_of(element, note.partition(" ")[0]), note, "note")
         return finished
 
     def _section(self, section: Section, default: Any, layers: list[Layer], names: Names) -> Any:
@@ -275,6 +277,12 @@ class Filler:
             if element.node.text and not plan.reads_text:
                 message = f"text {short(element.node.text)!r} has no meaning here and is ignored"
                 self.values.report(element, element.line, message, "warning")
+
+
+def _line_of(element: Element, name: str) -> int:
+    """Return the line in which an element has a value, or its own."""
+    lines = (child.line for child in element.children if child.tag == name)
+    return next(lines, element.attribute_line(name))
 
 
 def _tagged(layer: Layer, tags: tuple[str, ...]) -> list[Element]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar
 
-from mvsim_core.errors import suggestion
+from mvsim_core.errors import Severity, suggestion
 from mvsim_core.progress import watched
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
@@ -258,15 +258,12 @@ class Loader:
             message = (
                 f"follow_vehicle: no vehicle is called {follow!r}{suggestion(follow, vehicles)}"
             )
-            self._report_where(spec.gui.where, "gui", message, warning=True)
+            self._report_where(spec.gui.where, "gui", message, "note")
 
     def _report_where(
-        self, where: Where, element: str, message: str, *, warning: bool = False
+        self, where: Where, element: str, message: str, severity: Severity = "error"
     ) -> None:
-        origin = Origin(where.file, "")
-        self.problems.report(
-            origin, where.line, element, message, "warning" if warning else "error"
-        )
+        self.problems.report(Origin(where.file, ""), where.line, element, message, severity)
 
     def add(self, field_name: str, spec: Spec | None) -> None:
         """Add a spec to a field of the world."""

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 
+from mvsim_core.archives import archive_of
 from mvsim_core.xmlfile.scope import Origin
 
 _ABSOLUTE = re.compile(r"^(?:[/\\]|[A-Za-z]:[/\\])")
@@ -128,4 +129,4 @@ def uri(text: str, origin: Origin, packages: Packages) -> str:
 
 def _exists(path: str) -> bool:
     # A skybox names six files by one pattern.
-    return os.path.exists(path.replace("%s", "Up"))
+    return os.path.exists(path.replace("%s", "Up")) or archive_of(path) is not None

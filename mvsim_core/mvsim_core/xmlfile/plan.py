@@ -111,7 +111,17 @@ def _readers(name: str, section: Section | None) -> list[str]:
     return [
         variant
         for variant, prototype in section.spec.items()
-        if name in plan_of(type(prototype)).known()
+        if name in plan_of(type(prototype)).known() or name in _parts(prototype)
+    ]
+
+
+def _parts(prototype: Spec) -> list[str]:
+    """Return the tags of named parts, such as wheels."""
+    return [
+        part.name
+        for field, inner in sections(prototype)
+        if inner.named
+        for part in getattr(prototype, field)
     ]
 
 

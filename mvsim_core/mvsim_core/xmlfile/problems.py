@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mvsim_core.errors import Problem, Severity, WorldFileError
 from mvsim_core.xmlfile.scope import Origin
 
@@ -17,6 +19,7 @@ class Problems:
         """Begin without problems."""
         self._found: dict[tuple[str, int, str, str], Problem] = {}
         self._left_out = 0
+        self._notes: dict[str, tuple[Problem, set[tuple[str, int]]]] = {}
 
     @property
     def full(self) -> bool:
@@ -38,7 +41,7 @@ class Problems:
         if self.full and severity == "warning":
             self._left_out += 1
             return
-        self._found[key] = Problem(
+        problem = Problem(
             file=origin.file,
             line=line,
             element=element,
@@ -46,6 +49,11 @@ class Problems:
             severity=severity,
             included_from=origin.included_from(),
         )
+        if severity == "note":
+            _, places = self._notes.setdefault(message, (problem, set()))
+            places.add((origin.file, line))
+            return
+        self._found[key] = problem
         if len(self._found) >= 2 * MAX_PROBLEMS:
             self.stop()
 
@@ -54,7 +62,7 @@ class Problems:
         raise WorldFileError(self.all())
 
     def all(self) -> tuple[Problem, ...]:
-        """Return all problems, file by file in the order of their first one, then by line."""
+        """Return errors and warnings, file by file in order of their first one, then by line."""
         files = list(dict.fromkeys(problem.file for problem in self._found.values()))
         found = sorted(
             self._found.values(), key=lambda problem: (files.index(problem.file), problem.line)
@@ -77,3 +85,12 @@ class Problems:
         if any(problem.severity == "error" for problem in problems):
             self.stop()
         return problems
+
+    def notes(self) -> tuple[Problem, ...]:
+        """Return the notes, each once at its first place, in the order in which they came."""
+        return tuple(
+            first
+            if len(places) == 1
+            else replace(first, message=f"{first.message} (and {len(places) - 1} more)")
+            for first, places in self._notes.values()
+        )

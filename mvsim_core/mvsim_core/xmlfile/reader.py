@@ -118,13 +118,19 @@ class Reader:
                 self._cannot_read(origin, f"{origin.file!r} is larger than 64 MiB")
                 return []
             text, remark = decode(data)
-            self._parsed[origin.file] = self.parse(text, origin, remark)
-        nodes, remarks = self._parsed[origin.file]
+            self._parsed[origin.file] = self._parse(text, origin, remark)
+        return self._remarked(*self._parsed[origin.file], origin)
+
+    def read(self, text: str, origin: Origin) -> list[Node]:
+        """Return the top nodes of a text; on failure report it and return none."""
+        return self._remarked(*self._parse(text, origin), origin)
+
+    def _remarked(self, nodes: list[Node], remarks: list[Remark], origin: Origin) -> list[Node]:
         for found in remarks:
             self.problems.report(origin, found.line, found.element, found.message, "warning")
         return nodes
 
-    def parse(
+    def _parse(
         self, text: str, origin: Origin, remark: str = ""
     ) -> tuple[list[Node], list[Remark]]:
         """Return the top nodes and remarks of a text; report it if it cannot be read."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from mvsim_core.archives import ArchiveError, archive_of, check_member
 from mvsim_core.errors import Severity, suggestion
 from mvsim_core.specs.converters import BOOLEAN, Converter
 from mvsim_core.specs.params import Alias, Param
@@ -184,7 +185,13 @@ class Values:
         if converter.path == "uri":
             return uri(text, element.origin, self.packages)
         path = local_path(text, element.origin, self.packages)
-        if not os.path.isfile(path):
+        inside = archive_of(path)
+        if inside is not None:
+            try:
+                check_member(*inside)
+            except ArchiveError as error:
+                raise PathError(f"is not found: {error}") from None
+        elif not os.path.isfile(path):
             raise PathError(f"is not found at {path!r}")
         return path
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mvsim_core import load_world
 from mvsim_core.build.blocks import plane_solids
 from mvsim_core.errors import BuildError
-from mvsim_core.specs.element import OpeningSpec, VerticalPlaneSpec
+from mvsim_core.specs import OpeningSpec, VerticalPlaneSpec
 
 LENGTH, HEIGHT = 10.0, 3.0
 GRID = st.integers(0, 20).map(lambda k: k / 20)
@@ -60,7 +60,7 @@ def test_openings_without_end_are_refused_with_their_place(widen: float) -> None
     with pytest.raises(BuildError) as told:
         load_world(text=text)
     assert str(told.value) == (
-        "world:2: <element>: more than 100 doors and windows of different heights at one place,"
+        "line 2: <element>: more than 100 doors and windows of different heights at one place,"
         " or more than 50000 pieces of wall between them; do they overlap by mistake?"
     )
 

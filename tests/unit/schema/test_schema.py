@@ -99,3 +99,10 @@ def test_one_element_as_text() -> None:
     assert as_text("sensor").count('<sensor class="') >= 6
     with pytest.raises(UnknownName, match="Did you mean 'laser'"):
         as_text("lasr")
+
+
+def test_rules_are_sentences_in_the_text() -> None:
+    text = as_text("joint")
+    assert "        must not be empty\n" in text
+    assert "must be not" not in as_text()
+    assert "must be have" not in as_text()

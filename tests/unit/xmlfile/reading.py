@@ -4,6 +4,7 @@
 
 from pathlib import Path
 
+from mvsim_core.errors import Problem, Severity
 from mvsim_core.specs import BlockSpec, VehicleSpec, WorldSpec
 from mvsim_core.xmlfile import read_world
 
@@ -14,14 +15,23 @@ ORIGIN = "<init_pose>0 0 0</init_pose>"
 def world(body: str, **options: object) -> WorldSpec:
     """Read `<mvsim_world>body</mvsim_world>`, which must give no warnings."""
     spec, warnings = read_world(text=f"<mvsim_world>{body}</mvsim_world>", **options)  # type: ignore[arg-type]
-    assert [str(warning) for warning in warnings] == []
+    assert texts(warnings, "warning") == []
     return spec
+
+
+def texts(problems: tuple[Problem, ...], severity: Severity) -> list[str]:
+    """Return the texts of one severity."""
+    return [str(problem) for problem in problems if problem.severity == severity]
 
 
 def warnings(body: str) -> list[str]:
     """Return the warnings of a world without errors."""
-    _, found = read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")
-    return [str(warning) for warning in found]
+    return texts(read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")[1], "warning")
+
+
+def notes(body: str) -> list[str]:
+    """Return the notes of a world without errors."""
+    return texts(read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")[1], "note")
 
 
 def vehicle(content: str, **options: object) -> VehicleSpec:
@@ -46,5 +56,5 @@ def read(folder: Path, body: str) -> VehicleSpec:
     file = folder / "w.world.xml"
     file.write_text(f"<mvsim_world>{body}</mvsim_world>")
     spec, found = read_world(file)
-    assert [str(problem) for problem in found] == []
+    assert texts(found, "warning") == []
     return spec.vehicles[0]

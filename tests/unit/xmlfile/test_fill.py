@@ -260,9 +260,14 @@ def test_frictions() -> None:
 
 def test_block_heights() -> None:
     assert (block("").zmin, block("").zmax) == (0, 1)
-    assert (block("<zmin>0.5</zmin>").zmin, block("<zmax>3</zmax>").zmax) == (0, 1)
-    made = block("<zmin>0.5</zmin><zmax>3</zmax>")
-    assert (made.zmin, made.zmax) == (0.5, 3)
+    for content, heights in (
+        ("<zmin>0.5</zmin>", (0.5, 1)),
+        ("<zmax>3</zmax>", (0, 3)),
+        ("<zmin>0.5</zmin><zmax>3</zmax>", (0.5, 3)),
+        ('<geometry type="sphere" radius="1"/>', (None, None)),
+    ):
+        made = block(content)
+        assert (made.zmin, made.zmax) == heights
     made = block('<shape_from_visual/><geometry type="sphere" radius="1"/><zmax>3</zmax>')
     assert (made.zmin, made.zmax, made.shape) == (None, 3, None)
 
@@ -293,7 +298,8 @@ def test_walls() -> None:
 
 def test_joints_have_synonyms() -> None:
     body = f'<block name="a">{ORIGIN}</block><block name="b">{ORIGIN}</block>'
-    body += '<joint type="pin" body_a="a" body_b="b" anchor_a="1 2" lower_angle_deg="-90"/>'
+    body += '<joint type="pin" body_a="a" body_b="b" anchor_a="1 2"'
+    body += ' lower_angle_deg="-90" enable_limit="true"/>'
     joint = world(body).joints[0]
     assert (joint.type, joint.anchor_a, joint.lower_angle) == ("revolute", (1, 2), -math.pi / 2)
 

@@ -92,9 +92,10 @@ BAD = [
         element(
             "elevation_map",
             f"<elevation_image>{__file__}</elevation_image>"
-            "<elevation_image_min_z>9</elevation_image_min_z>",
+            "<elevation_image_min_z>5</elevation_image_min_z>",
         ),
-        "line 1: <element>: elevation_image_min_z (9 m) must be below elevation_image_max_z (5 m)",
+        "line 1: <element>: elevation_image_min_z and elevation_image_max_z, the heights of the"
+        " darkest and of the brightest pixel, must differ, both are 5 m",
     ),
     (
         element(
@@ -117,14 +118,6 @@ BAD = [
     (
         element("vertical_plane", '<door z_min="2" z_max="1"/>'),
         "line 1: <door>: z_min (2 m) must be below z_max (1 m)",
-    ),
-    (
-        element("vertical_plane", '<window position="1.5"/>'),
-        "line 1: <window>: position must be in [0, 1], got '1.5'",
-    ),
-    (
-        element("vertical_plane", '<door width="0"/>'),
-        "line 1: <door>: width must be > 0 [m], got '0'",
     ),
     (
         element("vertical_plane", "<cull_face>both</cull_face>"),
@@ -282,6 +275,34 @@ BAD = [
     (
         "<gui><cam_point_to>1</cam_point_to></gui>",
         "line 1: <gui>: cam_point_to must be 'x y' or 'x y z' [m], got '1'",
+    ),
+    (
+        "<walls><shape><pt>0 0</pt><pt>1 0</pt></shape><transformation>[1 0; 0 1]"
+        "</transformation></walls>",
+        "line 1: <walls>: transformation must be 4 x 4, got '[1 0; 0 1]'",
+    ),
+    (
+        joint('type="pin" body_b=""'),
+        "line 1: <joint>: body_b must not be empty, got ''",
+    ),
+    (
+        car('<l_wheel pos="0"/>', "differential"),
+        "line 1: <l_wheel>: pos must be 'x y' or 'x y yaw', yaw in degrees, got '0'",
+    ),
+    (
+        sensor("rgbd_camera", "<rgb_ncols>9000</rgb_ncols><rgb_nrows>9000</rgb_nrows>"),
+        "line 1: <sensor>: rgb_ncols x rgb_nrows must be <= 10000000, got 9000 x 9000 = 81000000",
+    ),
+    (
+        f'<vehicle>{DIFFERENTIAL}{ORIGIN}<kinematics class="2WDiffDyn">'
+        '<modulation class="MotorPID"/><modulation class="MotorController"/></kinematics>'
+        "</vehicle>",
+        "line 1: <kinematics>: can have one motor: 'MotorController' or 'MotorPID'",
+    ),
+    (
+        f'<vehicle>{DIFFERENTIAL}{ORIGIN}<kinematics class="2WDiffDyn">'
+        '<modulation class="MotorPID"/><modulation class="MotorPID"/></kinematics></vehicle>',
+        "line 1: <kinematics>: has 2 modulations of class 'MotorPID', at most one counts",
     ),
     (
         "<walls/>",

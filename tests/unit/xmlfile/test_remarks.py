@@ -15,6 +15,11 @@ from tests.unit.xmlfile.reading import (
 )
 
 
+def joint(attributes: str) -> str:
+    blocks = f'<block name="a">{ORIGIN}</block><block name="b">{ORIGIN}</block>'
+    return f'{blocks}<joint body_a="a" body_b="b" {attributes}/>'
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -55,12 +60,65 @@ from tests.unit.xmlfile.reading import (
         ),
         ("<block/>", "line 2: <block>: has no <init_pose>; it starts at the origin"),
         (
-            "<gui><follow_vehicle>r2</follow_vehicle></gui>",
-            "line 2: <gui>: follow_vehicle: no vehicle is called 'r2'",
-        ),
-        (
             "<gravity>9</gravity><gravity>8</gravity>",
             "line 2: <mvsim_world>: gravity again; gravity in line 2 counts",
+        ),
+        (
+            '<element class="vertical_plane"><window position="1.5"/></element>',
+            "line 2: <window>: position is a share of the wall's length, 0 to 1, got 1.5; 1 is"
+            " taken",
+        ),
+        (
+            '<element class="vertical_plane"><door width="0"/></element>',
+            "line 2: <door>: no door is cut, because its width is not > 0 [m], but 0",
+        ),
+        (
+            '<element class="vertical_plane"><init_pose>1 0 0</init_pose></element>',
+            "line 2: <element>: init_pose does not move a vertical_plane; x0, y0, x1, y1, z say"
+            " where it stands",
+        ),
+        (
+            '<element class="vertical_plane"><animation><time_pose>1 0 0 0</time_pose>'
+            "</animation></element>",
+            "line 2: <element>: a vertical_plane cannot move: its <animation> has no effect; take"
+            " a <block>",
+        ),
+        (
+            '<element class="horizontal_plane"><init_pose3d>0 0 0 0 10 0</init_pose3d></element>',
+            "line 2: <element>: a horizontal_plane stays level: roll and pitch of its pose have no"
+            ' effect; take a <block> with <geometry type="ramp"/> or an elevation_map',
+        ),
+        (
+            f"<block>{ORIGIN}<shape><pt>0 0</pt><pt>1 0</pt><pt>0 1</pt></shape>"
+            '<geometry type="sphere" radius="1"/></block>',
+            "line 2: <block>: <geometry> has no effect beside <shape>",
+        ),
+        (
+            joint('type="rope" lower_angle_deg="-5"'),
+            "line 2: <joint>: lower_angle_deg has no effect on a 'distance' joint, only on"
+            " 'revolute'",
+        ),
+        (
+            joint('type="pin" max_length="2"'),
+            "line 2: <joint>: max_length has no effect on a 'revolute' joint, only on 'distance'"
+            " and 'prismatic'",
+        ),
+        (
+            joint('type="pin" lower_angle_deg="-5"'),
+            "line 2: <joint>: lower_angle_deg and upper_angle_deg limit nothing without"
+            ' enable_limit="true"',
+        ),
+        (
+            f'<vehicle>{ORIGIN}<dynamics class="ackermann_drivetrain"><drive>front</drive>'
+            '<drivetrain type="open_rear"/></dynamics></vehicle>',
+            "line 2: <dynamics>: drive 'front' has no effect on 'ackermann_drivetrain': the type"
+            " of its <drivetrain>, 'open_rear', says which wheels are driven",
+        ),
+        (
+            f'<vehicle>{ORIGIN}<dynamics class="differential"><caster_wheel pos="1 0"/>'
+            "</dynamics></vehicle>",
+            "line 2: <dynamics>: unknown element <caster_wheel> is ignored. Only"
+            " differential_3_wheels reads it",
         ),
         (
             f'<vehicle>{DIFFERENTIAL}{ORIGIN}<friction class="default"/>\n'
@@ -81,6 +139,15 @@ def test_a_fault_in_a_class_is_reported_once() -> None:
     body = f'<vehicle:class name="c">{DIFFERENTIAL}<x/></vehicle:class>'
     body += f'<vehicle class="c">{ORIGIN}</vehicle>' * 9
     assert len(warnings(body)) == 1
+
+
+def test_a_version_that_is_none() -> None:
+    _, found = read_world(text='<mvsim_world version="new"/>')
+    (message,) = map(str, found)
+    assert message == (
+        "line 1: <mvsim_world>: version should be two numbers such as 1.0, got 'new'"
+    )
+    assert read_world(text='<mvsim_world version="1.0"/>')[1] == ()
 
 
 def test_the_root_may_be_called_world() -> None:

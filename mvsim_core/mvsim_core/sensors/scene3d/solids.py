@@ -157,6 +157,7 @@ def height_field(
     corner: tuple[float, float],
     extent: tuple[float, float] = (0.0, 0.0),
     material: Material = GREY,
+    turn: int = 0,
 ) -> Model:
     """Return the surface of a grid of heights: rows along x, columns along y.
 
@@ -168,6 +169,7 @@ def height_field(
         corner: x, y of the first sample [m].
         extent: What a texture covers [m]; 0: the whole.
         material: Its look.
+        turn: Angle of its texture, seen from above [deg, counter-clockwise, quarters only].
     """
     rows, columns = heights.shape
     i, j = np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
@@ -177,7 +179,10 @@ def height_field(
     low = np.column_stack((at, at + columns, at + columns + 1))
     high = np.column_stack((at, at + columns + 1, at + 1))
     size = [e or (n - 1) * step for e, n in zip(extent, heights.shape, strict=True)]
-    return Model(vertices, np.vstack([low, high]), (material,), texcoords=local / size)
+    along_x, along_y = (local / size).T
+    turned = {90: (along_y, -along_x), 180: (-along_x, -along_y), 270: (-along_y, along_x)}
+    texcoords = np.column_stack(turned.get(turn % 360, (along_x, along_y)))
+    return Model(vertices, np.vstack([low, high]), (material,), texcoords=texcoords)
 
 
 def grid_walls(grid: GridMap, low: float, high: float, material: Material = GREY) -> Model:

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Text files of points, one a line, for clouds that 3D sensors see."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from mvsim_core.errors import BuildError
+from mvsim_core.state import FloatArray
+
+#: Points of one cloud; each is a solid of eight faces.
+MOST_POINTS = 2_000_000
+
+
+def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:
+    """Return the points (n, 3) [m] of a file of x y or x y z, and a doubt about it, or "".
+
+    More columns than needed, such as colours, are left out; so are points that are not finite.
+
+    Raises:
+        BuildError: There is no such file, or it holds something else.
+    """
+    table = read_table(path, f"lines of '{' '.join('xyz'[:columns])}' [m]", columns)
+    if len(table) > MOST_POINTS:
+        raise BuildError(f"{path}: has {len(table)} points, at most {MOST_POINTS} are allowed")
+    finite = np.isfinite(table[:, :columns]).all(axis=1)
+    points = np.zeros((int(finite.sum()), 3))
+    points[:, :columns] = table[finite, :columns]
+    lost = len(table) - len(points)
+    doubt = f"{path}: {lost} points are not finite and left out" if lost else ""
+    return points, doubt
+
+
+def read_table(path: Path, wanted: str, columns: int) -> FloatArray:
+    """Return the numbers (n, at least `columns`) of a text file, n > 0; `wanted` names them.
+
+    Raises:
+        BuildError: There is no such file, or it holds something else.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numpy's on empty files; ours is an error
+            table: FloatArray = np.loadtxt(path, ndmin=2)
+    except OSError as error:
+        raise BuildError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError:
+        raise BuildError(f"{path}: expected {wanted}, but {_first_fault(path)}") from None
+    if len(table) == 0:
+        raise BuildError(f"{path}: expected {wanted}, got none")
+    if table.shape[1] < columns:
+        raise BuildError(f"{path}: expected {wanted}, got {table.shape[1]} numbers a line")
+    return table
+
+
+def _first_fault(path: Path) -> str:
+    """Return what keeps a text file from being a table of numbers, and in which line."""
+    first, width = 0, 0
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            words = line.partition("#")[0].split()
+            try:
+                [float(word) for word in words]
+            except ValueError:
+                return f"line {number} is {' '.join(words)[:40]!r}"
+            if words and width and len(words) != width:
+                return f"line {number} has {len(words)} numbers and line {first} has {width}"
+            if words and not width:
+                first, width = number, len(words)
+    return "it holds something else"

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shapes and places that come from geometries, heights and poses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.unit.build.worlds import loaded, said, seen_ahead
+
+CYLINDER = '<geometry type="cylinder" radius="0.1" length="2" vertex_count="40"/>'
+
+
+def block(content: str, pose: str = "2 0 0") -> str:
+    return f'<block name="b1"><init_pose>{pose}</init_pose><static>true</static>{content}</block>'
+
+
+@pytest.mark.parametrize("flag", ["", "<shape_from_visual/>"])
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_geometry_is_the_shape_for_sensors_and_contacts(flag: str, exact: bool) -> None:
+    assert seen_ahead(block(CYLINDER + flag), exact=exact) == pytest.approx(1.9, abs=1e-3)
+    world = loaded(block(CYLINDER + flag))
+    assert world.blocks["b1"].z_range == (0.0, 2.0)
+    assert abs(world.blocks["b1"].polygons[0]).max() == pytest.approx(0.1)
+
+
+def test_a_ramp_is_seen_as_a_ramp() -> None:
+    """At half the height of the ramp its surface is half way along it."""
+    ramp = block('<geometry type="ramp" lx="2" ly="1" lz="1"/><intangible>true</intangible>')
+    assert seen_ahead(ramp, height=0.5, exact=True) == pytest.approx(3.0, abs=1e-5)
+
+
+def test_one_height_alone_counts() -> None:
+    high, low = loaded(block("<zmax>3</zmax>")), loaded(block("<zmin>0.4</zmin>"))
+    assert (high.blocks["b1"].z_range, low.blocks["b1"].z_range) == ((0.0, 3.0), (0.4, 1.0))
+
+
+def test_a_floor_turns_with_its_pose() -> None:
+    """A strip along x becomes one along y."""
+    floor = (
+        '<element class="horizontal_plane"><x_min>-5</x_min><x_max>5</x_max>'
+        "<y_min>-0.5</y_min><y_max>0.5</y_max><init_pose3d>1 0 1.5 90 0 0</init_pose3d></element>"
+    )
+    blocks = "".join(
+        f'<block name="{name}"><init_pose3d>{place} 1.6 0 0 0</init_pose3d></block>'
+        for name, place in (("on", "1 4"), ("beside", "4 0"))
+    )
+    world = loaded(floor + blocks)
+    assert said(world) == []
+    assert world.blocks["on"].pose.z == pytest.approx(1.5)
+    assert world.blocks["beside"].pose.z == 0.0
+    world.run(0.1)
+    assert world.blocks["on"].pose.z == pytest.approx(1.5)
+
+
+def test_a_turned_floor_is_seen_turned() -> None:
+    """A beam from above at x = 0, y = 3 hits the strip that was turned there."""
+    floor = (
+        '<element class="horizontal_plane"><x_min>-5</x_min><x_max>5</x_max><z>0.2</z>'
+        "<y_min>-0.5</y_min><y_max>0.5</y_max><init_pose>{pose}</init_pose></element>"
+    )
+    down = (
+        '<sensor class="laser" name="down"><pose_3d>0 23 1.2 0 90 0</pose_3d><nrays>3</nrays>'
+        "<fov_degrees>10</fov_degrees><range_std_noise>0</range_std_noise>"
+        "<raytrace_3d>true</raytrace_3d></sensor>"
+    )
+    for pose, expected in (("0 0 90", 1.0), ("0 0 0", float("inf"))):
+        world = loaded(
+            '<vehicle name="r1"><init_pose>0 -20 0</init_pose><dynamics class="differential"/>'
+            f"{down}</vehicle>{floor.format(pose=pose)}"
+        )
+        world.run(0.2)
+        assert world.vehicles["r1"].sensors["down"].last.ranges[1] == pytest.approx(
+            expected, abs=1e-5
+        )
+
+
+def test_a_door_without_width_leaves_the_wall_whole() -> None:
+    wall = (
+        '<element class="vertical_plane"><x0>3</x0><y0>-2</y0><x1>3</x1><y1>2</y1>'
+        "<thickness>0.2</thickness>{}</element>"
+    )
+    for door in ("", '<door width="0"/>', '<door position="-2" width="1"/>'):
+        assert seen_ahead(wall.format(door)) == pytest.approx(2.9, abs=1e-5)
+    assert seen_ahead(wall.format('<door width="1"/>')) == float("inf")
+
+
+def test_dark_pixels_of_an_elevation_image_may_be_the_high_ones(tmp_path: Path) -> None:
+    grey = np.full((3, 3), 255, np.uint8)
+    grey[0] = 0  # the row at the smallest x
+    Image.fromarray(grey).save(tmp_path / "hill.png")
+    world = loaded(
+        f'<element class="elevation_map"><elevation_image>{tmp_path}/hill.png</elevation_image>'
+        "<elevation_image_min_z>2</elevation_image_min_z>"
+        "<elevation_image_max_z>0</elevation_image_max_z></element>"
+        '<block name="b1"><init_pose3d>-1 0 3 0 0 0</init_pose3d></block>'
+        '<block name="b2"><init_pose3d>1 0 3 0 0 0</init_pose3d></block>'
+    )
+    assert [world.blocks[name].pose.z for name in ("b1", "b2")] == pytest.approx([2.0, 0.0])
