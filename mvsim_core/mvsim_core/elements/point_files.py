@@ -35,8 +35,17 @@ def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:
     return points, doubt
 
 
-def read_table(path: Path, wanted: str, columns: int) -> FloatArray:
-    """Return the numbers (n, at least `columns`) of a text file, n > 0; `wanted` names them.
+def read_table(
+    path: Path, wanted: str, columns: int, *, between: str | None = None, heads: int = 0
+) -> FloatArray:
+    """Return the numbers (n, at least `columns`) of a text file, n > 0.
+
+    Args:
+        path: The file.
+        wanted: What it should hold, for errors.
+        columns: Numbers that a line must have at least.
+        between: What separates them; None: any spaces.
+        heads: Lines at the begin that are no numbers.
 
     Raises:
         BuildError: There is no such file, or it holds something else.
@@ -44,11 +53,13 @@ def read_table(path: Path, wanted: str, columns: int) -> FloatArray:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numpy's on empty files; ours is an error
-            table: FloatArray = np.loadtxt(path, ndmin=2)
+            table: FloatArray = np.loadtxt(path, ndmin=2, delimiter=between, skiprows=heads)
     except OSError as error:
         raise BuildError(f"{path}: cannot be read ({error.strerror or error})") from None
     except ValueError:
-        raise BuildError(f"{path}: expected {wanted}, but {_first_fault(path)}") from None
+        raise BuildError(
+            f"{path}: expected {wanted}, but {_first_fault(path, between, heads)}"
+        ) from None
     if len(table) == 0:
         raise BuildError(f"{path}: expected {wanted}, got none")
     if table.shape[1] < columns:
@@ -56,16 +67,17 @@ def read_table(path: Path, wanted: str, columns: int) -> FloatArray:
     return table
 
 
-def _first_fault(path: Path) -> str:
+def _first_fault(path: Path, between: str | None, heads: int) -> str:
     """Return what keeps a text file from being a table of numbers, and in which line."""
     first, width = 0, 0
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
-            words = line.partition("#")[0].split()
+            bare = "" if number <= heads else line.partition("#")[0].strip()
+            words = bare.split(between) if bare else []
             try:
                 [float(word) for word in words]
             except ValueError:
-                return f"line {number} is {' '.join(words)[:40]!r}"
+                return f"line {number} is {bare[:40]!r}"
             if words and width and len(words) != width:
                 return f"line {number} has {len(words)} numbers and line {first} has {width}"
             if words and not width:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mvsim_core.elements.point_files import read_table
 from mvsim_core.errors import BuildError
 from mvsim_core.remote_files import local_copy
 from mvsim_core.specs.sensor import Lidar3dSpec
@@ -74,14 +75,12 @@ def spread(directions: FloatArray, angle: float) -> list[FloatArray]:
 def _from_file(path: Path, period: float) -> Pattern:
     if not path.is_file():
         raise BuildError(f"{path}: the scan pattern does not exist")
-    try:
-        table = np.loadtxt(path, delimiter=",", ndmin=2, skiprows=_heads(path))
-    except ValueError as error:
-        raise BuildError(f"{path}: expected lines of time, azimuth, zenith: {error}") from None
-    if table.shape[1] < 3 or len(table) < VOLLEY or not np.isfinite(table).all():
-        raise BuildError(
-            f"{path}: expected at least {VOLLEY} lines of time [s], azimuth, zenith [deg]"
-        )
+    wanted = "lines of time [s], azimuth, zenith [deg]"
+    table = read_table(path, wanted, 3, between=",", heads=_heads(path))
+    if len(table) < VOLLEY:
+        raise BuildError(f"{path}: expected at least {VOLLEY} {wanted}, got {len(table)}")
+    if not np.isfinite(table[:, :3]).all():
+        raise BuildError(f"{path}: expected finite {wanted}")
     time, azimuth, zenith = table[:, 0], *np.radians(table[:, 1:3].T)
     step = float(time[-1] - time[0]) / (len(time) - 1)
     if step <= 0.0:
@@ -90,10 +89,10 @@ def _from_file(path: Path, period: float) -> Pattern:
     beams = np.column_stack((flat * np.cos(azimuth), flat * np.sin(azimuth), np.cos(zenith)))
     rows = len(beams) // VOLLEY
     beams = beams[: rows * VOLLEY].reshape(rows, VOLLEY, 3)
-    wanted = max(1, round(period / step / VOLLEY))
-    if wanted > rows:  # the whole list several times in a scan
-        beams = np.tile(beams, (-(-wanted // rows), 1, 1))
-    return Pattern(beams, wanted)
+    needed = max(1, round(period / step / VOLLEY))
+    if needed > rows:  # the whole list several times in a scan
+        beams = np.tile(beams, (-(-needed // rows), 1, 1))
+    return Pattern(beams, needed)
 
 
 def _heads(path: Path) -> int:

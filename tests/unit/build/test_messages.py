@@ -115,7 +115,7 @@ def test_a_scan_pattern_that_is_none_names_its_sensor(tmp_path: Path) -> None:
         )
     assert str(caught.value) == (
         f"line 3: <sensor>: {tmp_path}/p.csv: expected at least 16 lines of time [s], azimuth,"
-        " zenith [deg]"
+        " zenith [deg], got 2"
     )
 
 
