@@ -62,7 +62,7 @@ print(max(b - a for a, b in zip(ticks, ticks[1:])), flush=True)
 """
 CROWDS, CROWD_SIZE = 4, 25
 CROWD = """
-import sys
+import sys, time
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -83,8 +83,11 @@ for i in range(int(sys.argv[1])):
         got = lambda message, key=(i, topic): awaited.discard(key)
         node.create_subscription(kind, f"/r1/{topic}", got, qos)
     executor.add_node(node)
+end = time.monotonic() + 20.0
 while awaited:
-    executor.spin_once()
+    executor.spin_once(timeout_sec=0.1)
+    if time.monotonic() > end:
+        sys.exit(f"not received: {sorted(awaited)[:4]} ...")
 print(sys.argv[1], "have all", flush=True)
 while True:
     executor.spin_once()
