@@ -66,14 +66,6 @@ def test_files_that_it_names_exist(file: Path) -> None:
 
 
 @pytest.mark.usefixtures("everything_installed")
-@pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
-def test_every_node_takes_simulated_time(file: Path) -> None:
-    visit = visited(file, **ANY, use_nav2="false", use_slam="false", prefix="env")
-    assert visit.nodes
-    assert all(node.parameters["use_sim_time"] is True for node in visit.nodes)
-
-
-@pytest.mark.usefixtures("everything_installed")
 @pytest.mark.parametrize(
     ("arguments", "started"),
     [

@@ -8,23 +8,22 @@ parameter files say of time is in test_params.py, which needs neither.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 pytest.importorskip("launch.actions", reason="launch files need it")
 pytest.importorskip("launch_ros.actions", reason="launch files need it")
 
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import AnyLaunchDescriptionSource
-from launch_ros.actions import LoadComposableNodes, Node
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
-from launch import LaunchContext
 from mvsim_ros2 import consumers
 from tests.conftest import ROOT
+from tests.launch.visiting import Visit
 
 FILES = sorted((ROOT / "launch").glob("*.launch.*"))
 #: Switches of launch files that do not start anything.
@@ -39,54 +38,41 @@ class Foreign:
     launch_arguments: Any
 
 
+@dataclass
+class WithForeign(Visit):
+    """A visit that notes what other packages' launch files are given."""
+
+    foreign: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+
+    def visit(self, entity: Any) -> None:
+        """Note a foreign file; do anything else as usual."""
+        if isinstance(entity, Foreign):
+            given = {self._text(k): self._text(v) for k, v in entity.launch_arguments}
+            self.foreign.append((entity.file.name, given))
+        else:
+            super().visit(entity)
+
+    def _text(self, value: Any) -> str:
+        return perform_substitutions(self.context, normalize_to_list_of_substitutions(value))
+
+
 def evaluated(file: Path, **arguments: str) -> Iterator[tuple[str, bool | None]]:
     """Iterate over what a file starts with all parts on: its name, and its use_sim_time."""
-    context = LaunchContext()
+    parts = {name: "true" for name in _visit(file, {"world_file": "x"}).declared()}
+    given = {k: v for k, v in parts.items() if k.startswith("use_") and k not in NO_PART}
+    given |= {"world_file": "x.world.xml", "headless": "false", "prefix": "env", **arguments}
+    visit = _visit(file, given)
+    for node in visit.nodes:
+        yield node.executable, _switch(node.parameters.get("use_sim_time"))
+    for name, values in visit.foreign:
+        yield name, _switch(values.get("use_sim_time"))
+
+
+def _visit(file: Path, arguments: dict[str, str]) -> WithForeign:
+    visit = WithForeign()
     source = AnyLaunchDescriptionSource(str(file))
-    declared = source.get_launch_description(context).get_launch_arguments()
-    parts = {a.name: "true" for a in declared if a.name.startswith("use_")}
-    given = {k: v for k, v in parts.items() if k not in NO_PART}
-    given |= {"world_file": "x.world.xml", "headless": "false", **arguments}
-    yield from _visited(IncludeLaunchDescription(source, launch_arguments=given.items()), context)
-
-
-def _visited(entity: Any, context: LaunchContext) -> Iterator[tuple[str, bool | None]]:
-    condition = getattr(entity, "condition", None)
-    if condition is not None and not condition.evaluate(context):
-        return
-    assert not isinstance(entity, LoadComposableNodes), "say here how to find its parameters"
-    if isinstance(entity, Node):
-        yield entity.node_executable, _of_node(entity, context)
-    elif isinstance(entity, Foreign):
-        yield entity.file.name, _of_foreign(entity, context)
-    else:
-        for child in entity.visit(context) or []:
-            yield from _visited(child, context)
-
-
-def _text(value: Any, context: LaunchContext) -> str:
-    parts = value if isinstance(value, list | tuple) else [value]
-    return "".join(p if isinstance(p, str) else p.perform(context) for p in parts)
-
-
-def _of_foreign(include: Foreign, context: LaunchContext) -> bool | None:
-    values = {_text(k, context): _text(v, context) for k, v in include.launch_arguments}
-    return _switch(values.get("use_sim_time"))
-
-
-def _of_node(node: Any, context: LaunchContext) -> bool | None:
-    """Return what the last of its parameter files and values says."""
-    node._perform_substitutions(context)
-    found = None
-    for argument, is_file in node._Node__expanded_parameter_arguments or []:
-        if is_file:
-            tree = yaml.safe_load(Path(argument).read_text())
-            for key, section in tree.items():
-                if key.rpartition("/")[2] in ("**", node.node_name.rpartition("/")[2]):
-                    found = section["ros__parameters"].get("use_sim_time", found)
-        elif argument.startswith("use_sim_time:="):
-            found = argument.partition(":=")[2]
-    return _switch(found)
+    visit.visit(IncludeLaunchDescription(source, launch_arguments=arguments.items()))
+    return visit
 
 
 def _switch(value: Any) -> bool | None:
