@@ -70,6 +70,11 @@ class Frames:
         taken = (self.map, self.odom, self.base, self.footprint)
         return f"{frame}_2" if frame in taken else frame
 
+    def all(self, sensors: Iterable[str]) -> set[str]:
+        """Return all frames of the vehicle and of its sensors."""
+        own = {self.map, self.odom, self.base, self.footprint, self.world}
+        return own | {self.sensor(name) for name in sensors}
+
     def named(self, name: str) -> str:
         """Return another frame of the vehicle."""
         return self.prefix + name
@@ -84,6 +89,19 @@ def frames_of(settings: Settings, vehicle: str) -> Frames:
     above = prefix + settings.map_frame if world else settings.map_frame
     odom = prefix + settings.odom_frame
     return Frames(above, odom, base, footprint, prefix, world)
+
+
+def free_frames(names: Iterable[str], taken: set[str]) -> dict[str, str]:
+    """Return a frame for each sensor that stands in the world: its name, numbered if taken."""
+    frames: dict[str, str] = {}
+    for name in names:
+        base = frame = name.lstrip("/")
+        number = 2
+        while frame in taken or frame in frames.values():
+            frame = f"{base}_{number}"
+            number += 1
+        frames[name] = frame
+    return frames
 
 
 @dataclass(frozen=True, slots=True)

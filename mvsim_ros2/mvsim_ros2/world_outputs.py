@@ -26,7 +26,7 @@ from mvsim_ros2.conversions.maps import map_message, map_metadata
 from mvsim_ros2.conversions.motion import transform_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
 from mvsim_ros2.conversions.wheels import contacts_message
-from mvsim_ros2.frames import sensor_frames, unique_tokens
+from mvsim_ros2.frames import free_frames, sensor_frames, unique_tokens
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.roster import Roster
@@ -64,6 +64,12 @@ class WorldOutputs:
         self._handles: dict[str, Vehicle] = {}
         self._strangers: set[str] = set()  # what does not change was not yet told of them
         self.follow({})
+        self._fixed_frames = free_frames(
+            world.standalone_sensors,
+            {settings.common_frame}.union(
+                *(self._vehicles[n].frames.all(v.sensors) for n, v in self._handles.items())
+            ),
+        )
         self._fixed = self._fixed_outputs()
         self._started = False
         self.set_rates(settings)
@@ -107,7 +113,13 @@ class WorldOutputs:
         return {
             name: SENSOR_OUTPUTS.get(sensors[name].kind)(
                 self._node,
-                Place(token, name, no_hit=no_hit, mvsim_names=old_names, taken=taken),
+                Place(
+                    token,
+                    self._fixed_frames[name],
+                    no_hit=no_hit,
+                    mvsim_names=old_names,
+                    taken=taken,
+                ),
             )
             for name, token in unique_tokens(sensors, taken).items()
             if sensors[name].kind in SENSOR_OUTPUTS
@@ -187,7 +199,7 @@ class WorldOutputs:
         fixed = self._world.standalone_sensors
         common = self._settings.common_frame
         places = [
-            transform_message(common, name + suffix, pose, stamp)
+            transform_message(common, self._fixed_frames[name] + suffix, pose, stamp)
             for name, sensor in fixed.items()
             for suffix, pose in sensor_frames(sensor).items()
         ]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whatever a world publishes can be placed on its map, at its stamp, within a second."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from sensor_msgs.msg import LaserScan
 
 from tests.conftest import ROOT, DomainPool
+from tests.physics.worlds import cart, world
 from tests.ros.consumers.listening import SECOND, heard_from_the_start
 from tests.ros.worlds import all_sensors
 
@@ -16,15 +18,31 @@ pytestmark = pytest.mark.ros
 
 WORLDS = sorted((ROOT / "worlds").glob("*.world.xml"))
 EVERYTHING = "a sensor of each class"
+NAMESAKES = "sensors called like frames and like each other"
+LASER = '<sensor class="laser" name="{}"><sensor_period>0.1</sensor_period></sensor>'
 FIXED = "map"
 
 
-@pytest.mark.parametrize("name", [EVERYTHING, *(path.name for path in WORLDS)])
+def namesakes(folder: Path) -> Path:
+    """Return a world whose sensors have the names of frames, and of each other."""
+    own = "".join(map(LASER.format, ("odom", "laser")))
+    fixed = "".join(map(LASER.format, ("odom", "base_link", "map", "laser", "laser_2")))
+    file = folder / "namesakes.world.xml"
+    file.write_text(world(cart().replace("</vehicle>", f"{own}</vehicle>"), fixed))
+    return file
+
+
+def own_world(name: str) -> Callable[[Path], Path]:
+    """Return what returns one of the project's worlds."""
+    return lambda folder: ROOT / "worlds" / name
+
+
+@pytest.mark.parametrize("name", [EVERYTHING, NAMESAKES, *(path.name for path in WORLDS)])
 def test_every_frame_leads_to_the_map_at_every_stamp(
     domain_pool: DomainPool, tmp_path: Path, name: str
 ) -> None:
-    world = all_sensors(tmp_path) if name == EVERYTHING else ROOT / "worlds" / name
-    with heard_from_the_start(domain_pool, world, 1.2) as (observer, begin):
+    file = {EVERYTHING: all_sensors, NAMESAKES: namesakes}.get(name, own_world(name))(tmp_path)
+    with heard_from_the_start(domain_pool, file, 1.2) as (observer, begin):
         mentioned = observer.mentions()
         scans = {t: observer.all(t) for t, kind in observer.topics.items() if kind is LaserScan}
         buffers = observer.trees()

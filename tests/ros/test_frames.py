@@ -11,7 +11,7 @@ pytest.importorskip("rclpy")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsim_ros2.frames import frames_of, names_of, topic_token, unique_tokens
+from mvsim_ros2.frames import frames_of, free_frames, names_of, topic_token, unique_tokens
 from mvsim_ros2.parameters import SettingsError, settings_from
 from mvsim_ros2.sensor_outputs import Place
 from mvsim_ros2.topics import DEPTH_POINTS, IMU, POINTS, SCAN, VEHICLE_TOPICS
@@ -90,6 +90,12 @@ def test_with_a_prefix_all_vehicles_share_one_tf() -> None:
 def test_a_sensor_does_not_take_the_frame_of_its_vehicle(name: str, prefix: str) -> None:
     frames = frames_of(settings_from({"frame_prefix": prefix}), "r1")
     assert frames.sensor(name) == f"{prefix}{name}_2"
+
+
+def test_sensors_of_the_world_get_frames_that_nobody_has() -> None:
+    taken = {"map", "odom", "laser", "laser_2"}
+    frames = free_frames(["odom", "/laser", "gate", "map", "odom_2"], taken)
+    assert list(frames.values()) == ["odom_2", "laser_3", "gate", "map_2", "odom_2_2"]
 
 
 def test_without_a_footprint_odometry_leads_to_the_base() -> None:
