@@ -12,7 +12,13 @@ from typing import Any
 
 from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import PoseWithCovarianceStamped, Twist, TwistStamped
+from geometry_msgs.msg import (
+    Polygon,
+    PoseArray,
+    PoseWithCovarianceStamped,
+    Twist,
+    TwistStamped,
+)
 from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -159,6 +165,9 @@ MARKERS = Topic(
     latched=True,
     frame="base_link",
 )
+CHASSIS_POLYGON = Topic(
+    "chassis_polygon", Polygon, 1, "Corners of the chassis in base_link [m]; once.", latched=True
+)
 JOINT_STATES = Topic(
     "joint_states",
     JointState,
@@ -184,6 +193,21 @@ INITIAL_POSE = Topic(
     PoseWithCovarianceStamped,
     1,
     "True pose, once for everybody who comes; only with publish_initialpose.",
+    frame="map",
+)
+AMCL_POSE = Topic(
+    "amcl_pose",
+    PoseWithCovarianceStamped,
+    1,
+    "True pose in place of AMCL's; publish_rate, only with do_fake_localization.",
+    latched=True,
+    frame="map",
+)
+PARTICLE_CLOUD = Topic(
+    "particlecloud",
+    PoseArray,
+    1,
+    "The same as the only particle; publish_rate, only with do_fake_localization.",
     frame="map",
 )
 CONTACTS = Topic(
@@ -302,10 +326,13 @@ OUTPUTS = (
     GROUND_TRUTH,
     COLLISION,
     MARKERS,
+    CHASSIS_POLYGON,
     JOINT_STATES,
     WHEEL_STATES,
     ROBOT_DESCRIPTION,
     INITIAL_POSE,
+    AMCL_POSE,
+    PARTICLE_CLOUD,
     SCAN,
     POINTS,
     IMU,

@@ -13,27 +13,36 @@ from rclpy.node import Node
 from std_msgs.msg import Bool, String
 
 from mvsim_core import Pose, Vehicle
-from mvsim_ros2.conversions.markers import ChassisLook, WheelLook, header_of, vehicle_markers
+from mvsim_ros2.conversions.markers import (
+    ChassisLook,
+    WheelLook,
+    header_of,
+    polygon_message,
+    vehicle_markers,
+)
 from mvsim_ros2.conversions.motion import (
     GROUND_TRUTH,
+    INITIAL_VARIANCES,
     WHEEL_ODOMETRY,
     fill_odometry,
     fill_transform,
-    initial_pose_message,
     map_to_odom,
     moved_on,
     odometry_message,
+    pose_estimate_message,
     tf_message,
     transform_message,
 )
 from mvsim_ros2.frames import Frames, Names, frames_of, sensor_frames, unique_tokens
 from mvsim_ros2.joints import wheel_joints
+from mvsim_ros2.localizer_outputs import LocalizerOutputs
 from mvsim_ros2.log_outputs import LogOutputs
 from mvsim_ros2.output import Output
 from mvsim_ros2.parameters import Settings
 from mvsim_ros2.robot_description import robot_description
 from mvsim_ros2.sensor_outputs import SENSOR_OUTPUTS, Place, SensorOutput
 from mvsim_ros2.topics import (
+    CHASSIS_POLYGON,
     COLLISION,
     INITIAL_POSE,
     JOINT_STATES,
@@ -91,9 +100,15 @@ class VehicleOutputs:
         self._truth = self._output(TRUTH)
         self._collision = self._output(COLLISION)
         self._markers = self._output(MARKERS)
+        self._polygon = self._output(CHASSIS_POLYGON)
         self._description = self._output(ROBOT_DESCRIPTION)
         self._text = ""
         self._initial = self._output(INITIAL_POSE) if settings.publish_initialpose else None
+        self._localizer = (
+            LocalizerOutputs(node, names, self.frames.map)
+            if settings.do_fake_localization
+            else None
+        )
         start = vehicle.spec.init_pose if settings.odom_starts_at == "spawn" else _SAME
         self._start = Pose(x=start.x, y=start.y, yaw=start.yaw)
         joint_states, wheel_states = self._output(JOINT_STATES), self._output(WHEEL_STATES)
@@ -165,6 +180,7 @@ class VehicleOutputs:
             transforms.append(transform_message(frames.footprint, frames.base, _SAME, stamp))
         self._tf_static.publish(tf_message(transforms + of_the_world))
         self.publish_description()
+        self._polygon.publish(polygon_message(self._vehicle.chassis_polygon))
         self.publish_markers(stamp)
 
     def publish_description(self) -> None:
@@ -186,7 +202,7 @@ class VehicleOutputs:
             self._logs.look()
         if self._initial is not None and self._initial.newcomers():
             pose, frame = self._vehicle.pose, self.frames.map
-            self._initial.publish(initial_pose_message(pose, frame, stamp))
+            self._initial.publish(pose_estimate_message(pose, INITIAL_VARIANCES, frame, stamp))
 
     # ------------------------------------------------------------------ each step
     def watch(self) -> None:
@@ -222,6 +238,8 @@ class VehicleOutputs:
         if self._truth.wanted:
             fill_odometry(self._truth_message, vehicle.pose, vehicle.twist, stamp)
             self._truth.publish(self._truth_message)
+        if self._localizer is not None:
+            self._localizer.publish(vehicle.pose, stamp)
         if self._collision.wanted:
             self._collision.publish(Bool(data=self._touched))
             self._touched = False
@@ -269,9 +287,12 @@ class VehicleOutputs:
         for output in (self._tf, self._tf_static, self._odom, self._truth, self._collision):
             output.close()
         self._markers.close()
+        self._polygon.close()
         self._description.close()
         if self._initial is not None:
             self._initial.close()
+        if self._localizer is not None:
+            self._localizer.close()
         if self._logs is not None:
             self._logs.close()
         self._wheels.close()

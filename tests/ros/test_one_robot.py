@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import (
+    Polygon,
+    PoseArray,
+    PoseWithCovarianceStamped,
+    Twist,
+    TwistStamped,
+)
 from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
 from rcl_interfaces.srv import SetParameters
@@ -58,6 +64,9 @@ TOPICS = {
     "/simul_map_metadata": (MapMetaData, LASTING),
     "/collision": (Bool, VOLATILE),
     "/chassis_markers": (MarkerArray, LASTING),
+    "/chassis_polygon": (Polygon, LASTING),
+    "/amcl_pose": (PoseWithCovarianceStamped, LASTING),
+    "/particlecloud": (PoseArray, VOLATILE),
     "/joint_states": (JointState, VOLATILE),
     "/wheel_states": (WheelStates, VOLATILE),
     "/robot_description": (String, LASTING),
@@ -95,6 +104,27 @@ def stamped(observer: Observer, *topics: str) -> list[tuple[int, str, Any]]:
         for topic, message in list(observer.events)
         if topic in topics
     ]
+
+
+# ------------------------------------------------------------------------ fake localisation
+def test_localised_poses_are_the_truth_in_the_map(observer: Observer) -> None:
+    truth = {nanoseconds(m.header.stamp): m.pose.pose for m in observer.all("/ground_truth/odom")}
+    estimates, particles = observer.all("/amcl_pose"), observer.all("/particlecloud")
+    assert len(estimates) > 50
+    for estimate in estimates:
+        assert estimate.header.frame_id == "map"
+        assert estimate.pose.pose == truth[nanoseconds(estimate.header.stamp)]
+        assert np.diag(np.reshape(estimate.pose.covariance, (6, 6))).min() > 0.0
+    for particle in particles:
+        assert particle.header.frame_id == "map"
+        assert particle.poses == [truth[nanoseconds(particle.header.stamp)]]
+
+
+def test_the_polygon_of_the_chassis_is_told_once(observer: Observer) -> None:
+    (polygon,) = observer.all("/chassis_polygon")
+    corners = {(round(p.x, 3), round(p.y, 3), p.z) for p in polygon.points}
+    assert len(corners) == len(polygon.points) >= 3
+    assert all(z == 0.0 for _, _, z in corners)
 
 
 # ----------------------------------------------------------------------------- names, QoS

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Vector3
+from geometry_msgs.msg import Point, Point32, Polygon, Vector3
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -42,6 +42,11 @@ class WheelLook:
     diameter: float
     width: float
     color: Rgba
+
+
+def polygon_message(corners: FloatArray) -> Polygon:
+    """Return corners (n, 2) of the vehicle frame [m]."""
+    return Polygon(points=[Point32(x=float(x), y=float(y)) for x, y in corners])
 
 
 def vehicle_markers(

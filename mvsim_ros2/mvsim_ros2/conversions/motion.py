@@ -29,7 +29,7 @@ WHEEL_ODOMETRY: Variances = (
     (1e-4, 1e-4, UNMEASURED, UNMEASURED, UNMEASURED, 1e-3),
 )
 #: How far around the told pose a localiser is to look [m², rad²].
-INITIAL_POSE = (1e-2, 1e-2, 0.0, 0.0, 0.0, 2.5e-3)
+INITIAL_VARIANCES = (1e-2, 1e-2, 0.0, 0.0, 0.0, 2.5e-3)
 #: Truth is exact; filters do not accept zeros.
 GROUND_TRUTH: Variances = ((1e-9,) * 6, (1e-9,) * 6)
 
@@ -94,11 +94,13 @@ def moved_on(start: Pose, way: Pose) -> Pose:
     )
 
 
-def initial_pose_message(pose: Pose, frame: str, stamp: Time) -> PoseWithCovarianceStamped:
-    """Return a true pose as a localiser takes it to begin with."""
+def pose_estimate_message(
+    pose: Pose, variances: Sequence[float], frame: str, stamp: Time
+) -> PoseWithCovarianceStamped:
+    """Return a pose in a frame as localisers give and take it, with its variances [m², rad²]."""
     message = PoseWithCovarianceStamped(header=Header(stamp=stamp, frame_id=frame))
     fill_pose(message.pose.pose, pose)
-    message.pose.covariance = diagonal(INITIAL_POSE)
+    message.pose.covariance = diagonal(variances)
     return message
 
 
