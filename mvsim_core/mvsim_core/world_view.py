@@ -15,11 +15,14 @@ from mvsim_core.ticks import SimClock
 if TYPE_CHECKING:
     from mvsim_core.build.contents import Contents
     from mvsim_core.elements.occupancy_grid import GridMap
+    from mvsim_core.picture import View
+    from mvsim_core.specs.world import WorldSpec
 
 
 class WorldView:
     """The part of a world that only reads."""
 
+    spec: WorldSpec
     state_arrays: State
     _clock: SimClock
     _contents: Contents
@@ -70,6 +73,27 @@ class WorldView:
     def standalone_sensors(self) -> dict[str, Any]:
         """Sensors that are fixed in the world, by name."""
         return {sensor.name: sensor for sensor in self._contents.standalone}
+
+    def view(self) -> View:
+        """Return from where <gui> looks at the world; without one, from where all is seen."""
+        from mvsim_core.picture import view_of
+
+        return view_of(self.spec.gui, self._contents, self.bodies)
+
+    def picture(self, view: View | None = None, size: tuple[int, int] = (1280, 720)) -> Any:
+        """Return (height, width, 3) uint8 red, green, blue: what is to be seen now.
+
+        Args:
+            view: From where; None: `view()`.
+            size: Width and height [pixel].
+
+        Raises:
+            GlMissingError: There is no OpenGL.
+            ValueError: The view looks at its own eye.
+        """
+        from mvsim_core.picture import paint
+
+        return paint(self._contents, self.bodies, view or self.view(), size)
 
     @property
     def profile(self) -> dict[str, float]:

@@ -44,7 +44,7 @@ FORBIDDEN = {
 ONLY_IN = {
     "pyb2d3": {"solver"},
     "typer": {"cli"},
-    "PIL": {"elements", "sensors"},
+    "PIL": {"elements", "sensors", "cli"},
     "matplotlib": {"recording"},
     "pyarrow": {"recording"},
 }

@@ -13,7 +13,7 @@ import sys
 
 import typer
 
-from mvsim_core.cli import bench, check, info, maps, plot, run, schema
+from mvsim_core.cli import bench, check, info, maps, plot, render, run, schema
 
 app = typer.Typer(
     name="mvsim",
@@ -26,6 +26,7 @@ app.command("run")(run.run)
 app.command("check")(check.check)
 app.command("info")(info.info)
 app.command("bench")(bench.bench)
+app.command("render")(render.render)
 app.command("map")(maps.make_map)
 app.command("schema")(schema.schema)
 app.command("plot")(plot.plot)

@@ -134,7 +134,7 @@ def _words(words: list[str], indent: str) -> Iterator[str]:
     for word in words:
         yield f"{indent}    <xs:enumeration value={quoteattr(word)}/>"
     yield f"{indent}  </xs:restriction></xs:simpleType><xs:simpleType>"
-    yield f'{indent}  <xs:restriction base="xs:string"><xs:pattern value=".*\\$.*"/>'
+    yield f'{indent}  <xs:restriction base="xs:string"><xs:pattern value=".*[$].*"/>'
     yield f"{indent}  </xs:restriction>"
     yield f"{indent}</xs:simpleType></xs:union></xs:simpleType>"
 

@@ -26,7 +26,6 @@ from mvsim_core.specs.params import (
     one_of,
     param,
     section,
-    without_effect,
 )
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
 from mvsim_core.specs.simulable import PublishSpec
@@ -34,21 +33,22 @@ from mvsim_core.specs.vehicle import VehicleSpec
 
 _SOLVER = "the contact solver chooses how often it iterates"
 _SLOPES = "nor has it in the original; what a wheel can climb depends on its size"
+_WINDOW = "RViz is the window, and has its own settings"
 _SHADOWS = "cameras fit their shadows to what they see"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuiSpec(Spec):
-    """The original's window and its camera. Ours are RViz's, so nothing of it has an effect."""
+    """The original's window, and its camera, from which `mvsim render` takes pictures."""
 
-    win_w: int = param(800, unit="px", check=at_least(1))
-    win_h: int = param(600, unit="px", check=at_least(1))
-    start_maximized: bool = param(True)
-    refresh_fps: int = param(20, unit="Hz", check=at_least(1))
-    ortho: bool = param(False)
-    show_forces: bool = param(False)
-    force_scale: float = param(0.01, unit="m/N", check=POSITIVE)
-    show_sensor_points: bool = param(True)
+    win_w: int = param(800, unit="px", check=at_least(1), idle=_WINDOW)
+    win_h: int = param(600, unit="px", check=at_least(1), idle=_WINDOW)
+    start_maximized: bool = param(True, idle=_WINDOW)
+    refresh_fps: int = param(20, unit="Hz", check=at_least(1), idle=_WINDOW)
+    ortho: bool = param(False, idle=_WINDOW)
+    show_forces: bool = param(False, idle=_WINDOW)
+    force_scale: float = param(0.01, unit="m/N", check=POSITIVE, idle=_WINDOW)
+    show_sensor_points: bool = param(True, idle=_WINDOW)
     fov: float = param(
         math.radians(60.0),
         xml="fov_deg",
@@ -63,12 +63,10 @@ class GuiSpec(Spec):
     cam_point_to: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m")
     follow_vehicle: str = param("")
     clip_plane_min: float = param(0.05, unit="m", check=POSITIVE)
-    clip_plane_max: float = param(1e4, unit="m", check=POSITIVE)
-    headless: bool = param(False)
-
-    def notes(self) -> Iterator[str]:
-        """Yield that all of it is without effect."""
-        yield without_effect("<gui>", "RViz is the window, and has its own settings")
+    clip_plane_max: float = param(
+        1e4, unit="m", check=POSITIVE, idle="pictures reach as far as the world"
+    )
+    headless: bool = param(False, idle=_WINDOW)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

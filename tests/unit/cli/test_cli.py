@@ -68,8 +68,8 @@ def test_strict(mvsim: Callable[..., Outcome], world: str) -> None:
 
 def test_notes_are_shown_and_no_fault(mvsim: Callable[..., Outcome], tmp_path: Path) -> None:
     file = tmp_path / "g.world.xml"
-    file.write_text("<mvsim_world>\n<gui/></mvsim_world>")
-    said = "note: g.world.xml:2: <gui>: <gui> is accepted and has no effect: RViz is the window"
+    file.write_text("<mvsim_world>\n<gui ortho='true'/></mvsim_world>")
+    said = "note: g.world.xml:2: <gui>: ortho is accepted and has no effect: RViz is the window"
     for options in ((), ("--quick",)):
         code, out, err = mvsim("check", "--strict", *options, str(file))
         assert (code, out) == (0, f"{file}: 0 errors, 0 warnings, 1 note\n")

@@ -27,8 +27,8 @@ def block(content: str) -> str:
 
 NOTES = [
     (
-        "<gui/>",
-        "line 2: <gui>: <gui> is accepted and has no effect: RViz is the window, and has its own"
+        "<gui><ortho>true</ortho></gui>",
+        "line 2: <gui>: ortho is accepted and has no effect: RViz is the window, and has its own"
         " settings",
     ),
     (
@@ -124,7 +124,7 @@ def test_what_changes_nothing_needs_no_note(body: str) -> None:
 
 
 def test_notes_are_not_for_those_who_run_a_world() -> None:
-    text = "<mvsim_world><gui/><element class='horizontal_plane'/></mvsim_world>"
+    text = "<mvsim_world><gui ortho='true'/><element class='horizontal_plane'/></mvsim_world>"
     assert texts(read_world(text=text)[1], "note")
     assert load_world(text=text).warnings == ()
 
