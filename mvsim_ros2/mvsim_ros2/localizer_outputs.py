@@ -9,7 +9,7 @@ from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
 from mvsim_core import Pose
-from mvsim_ros2.conversions.motion import GROUND_TRUTH, pose_estimate_message
+from mvsim_ros2.conversions.motion import GROUND_TRUTH, fill_pose, pose_estimate_message
 from mvsim_ros2.frames import Names
 from mvsim_ros2.output import Output
 from mvsim_ros2.topics import AMCL_POSE, PARTICLE_CLOUD
@@ -26,19 +26,22 @@ class LocalizerOutputs:
 
     def __init__(self, node: Node, names: Names, frame: str) -> None:
         """Create the publishers."""
-        self._frame = frame
+        self._estimate = pose_estimate_message(Pose(), GROUND_TRUTH[0], frame, Time())
+        self._cloud = PoseArray(header=self._estimate.header, poses=[self._estimate.pose.pose])
         self._pose = Output(node, AMCL_POSE, names.topic(AMCL_POSE.name))
         self._particles = Output(node, PARTICLE_CLOUD, names.topic(PARTICLE_CLOUD.name))
 
     def publish(self, pose: Pose, stamp: Time) -> None:
         """Send a true pose to those who listen."""
-        if not (self._pose.listeners or self._particles.listeners):
+        told, drawn = self._pose.listeners, self._particles.listeners
+        if not (told or drawn):
             return
-        estimate = pose_estimate_message(pose, GROUND_TRUTH[0], self._frame, stamp)
-        if self._pose.listeners:
-            self._pose.publish(estimate)
-        if self._particles.listeners:
-            self._particles.publish(PoseArray(header=estimate.header, poses=[estimate.pose.pose]))
+        self._estimate.header.stamp = stamp
+        fill_pose(self._estimate.pose.pose, pose)  # the cloud has the same parts
+        if told:
+            self._pose.publish(self._estimate)
+        if drawn:
+            self._particles.publish(self._cloud)
 
     def close(self) -> None:
         """Destroy the publishers."""
