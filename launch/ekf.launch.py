@@ -6,13 +6,22 @@ Where robot_localization is not installed this is said, and the simulator runs a
 """
 
 from pathlib import Path
+from typing import Any
 
-from launch.actions import GroupAction, IncludeLaunchDescription
+from launch.actions import (
+    GroupAction,
+    IncludeLaunchDescription,
+    LogInfo,
+    OpaqueFunction,
+    SetLaunchConfiguration,
+)
 from launch.conditions import IfCondition
+from launch.launch_context import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
+from mvsim_core import MvsimError, read_world
 from mvsim_ros2.consumers import declared, node_if_installed, parameters
 
 SHARE = Path(__file__).absolute().parents[1]
@@ -24,6 +33,11 @@ ARGUMENTS = {
     "ekf_params_file": (str(SHARE / "params" / "ekf.yaml"), "Parameters of robot_localization."),
     "use_ekf": ("true", "Start robot_localization at all."),
     "use_gps": ("false", "Fuse GPS too: the world needs a georeference."),
+    "datum": (
+        "",
+        "Origin of the map: [latitude, longitude, 0.0] in degrees, with decimals; empty: that of"
+        " the world.",
+    ),
     "use_rviz": ("true", "Start RViz."),
     "rviz_config_file": (str(SHARE / "rviz" / "ekf.rviz"), "Configuration of RViz."),
     "headless": ("false", "Open no window at all, RViz included."),
@@ -33,6 +47,22 @@ SIMULATED = (
     *("world_file", "use_sim_time", "params_file", "use_rviz", "rviz_config_file", "headless"),
     "realtime_factor",
 )
+
+
+def _located(context: LaunchContext) -> list[Any]:
+    """Let the datum be the origin of the world, so that the filter's map is the world's."""
+    name = LaunchConfiguration("world_file").perform(context)
+    if LaunchConfiguration("datum").perform(context):
+        return []
+    try:
+        place = read_world(name)[0].georeference
+    except MvsimError:
+        return []  # the simulator says what is wrong with it
+    if not place.given:
+        return [LogInfo(msg=f"{name} has no <georeference>: GPS waits for the argument datum")]
+    # The third value turns the map; orientations of the IMU are against east already.
+    datum = f"[{float(place.latitude)!r}, {float(place.longitude)!r}, 0.0]"
+    return [SetLaunchConfiguration("datum", datum)]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -68,9 +98,10 @@ def generate_launch_description() -> LaunchDescription:
         executable="navsat_transform_node",
         name="navsat_transform",
         output="screen",
-        parameters=given_to_filters,
+        parameters=[*given_to_filters, *parameters(datum=LaunchConfiguration("datum"))],
         remappings=[("imu", "imu/data"), ("odometry/filtered", "odometry/global")],
         condition=gps,
     )
     simulator = GroupAction([IncludeLaunchDescription(sim, launch_arguments=given.items())])
-    return LaunchDescription([*declared(ARGUMENTS), simulator, local, world, navsat])
+    located = OpaqueFunction(function=_located, condition=gps)
+    return LaunchDescription([*declared(ARGUMENTS), simulator, local, located, world, navsat])

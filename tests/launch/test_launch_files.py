@@ -19,6 +19,7 @@ from tests.launch.visiting import Started, visited
 
 LAUNCH = ROOT / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.*"))
+EKF = ROOT / "launch" / "ekf.launch.py"
 SIM = LAUNCH / "sim.launch.py"
 WORLDS = sorted(path.name.partition(".")[0] for path in (ROOT / "worlds").glob("*.world.xml"))
 #: Launch files with other people's packages, and the argument that leaves those out.
@@ -281,3 +282,17 @@ def test_a_terminal_or_package_that_is_missing_is_named() -> None:
     assert "terminal 'no_such_terminal' is not installed" in visit.reports
     visit = visited(path_of("teleop"), prefix="env", use_joystick="true")
     assert len(visit.nodes) + visit.reports.count("is not installed") == 3
+
+
+@pytest.mark.usefixtures("everything_installed")
+def test_the_filter_shares_the_origin_of_the_world() -> None:
+    field, warehouse = (ROOT / "worlds" / f"{n}.world.xml" for n in ("field", "warehouse"))
+    for given, expected in (("", (40.0, -3.5, 0.0)), ("[1.5, 2.0, 0.0]", (1.5, 2.0, 0.0))):
+        arguments = {"datum": given} if given else {}
+        visit = visited(EKF, world_file=str(field), use_gps="true", **arguments)
+        (navsat,) = (n for n in visit.nodes if n.executable == "navsat_transform_node")
+        datum = navsat.parameters["datum"]
+        assert tuple(datum) == expected
+        assert all(isinstance(number, float) for number in datum)  # a whole number ends the node
+    visit = visited(EKF, world_file=str(warehouse), use_gps="true")
+    assert "warehouse.world.xml has no <georeference>" in visit.reports

@@ -187,3 +187,14 @@ def test_the_map_is_that_of_the_world(tmp_path: Path) -> None:
     assert {**new, "image": ""} == {**old, "image": ""}
     pixels = [np.asarray(Image.open(file)) for file in (picture, kept.parent / old["image"])]
     assert np.array_equal(*pixels)
+
+
+def test_the_filters_are_set_up_as_the_real_ones_need_it() -> None:
+    """Found with robot_localization 3.6: each of these, left out, made it wrong or complain."""
+    nodes = yaml.safe_load((ROOT / "params" / "ekf.yaml").read_text())
+    local, world = (nodes[f"/**/ekf_{name}"]["ros__parameters"] for name in ("odom", "map"))
+    assert local["print_diagnostics"] is world["print_diagnostics"] is True
+    assert nodes["/**/navsat_transform"]["ros__parameters"]["wait_for_datum"] is True
+    for values in (local["process_noise_covariance"], world["initial_estimate_covariance"]):
+        assert len(values) == 15
+        assert all(isinstance(value, float) and value > 0.0 for value in values)

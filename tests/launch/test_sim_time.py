@@ -26,6 +26,7 @@ from tests.conftest import ROOT
 from tests.launch.visiting import Visit
 
 FILES = sorted((ROOT / "launch").glob("*.launch.*"))
+WORLD = str(ROOT / "worlds" / "field.world.xml")
 #: Switches of launch files that do not start anything.
 NO_PART = ("use_sim_time", "use_namespace", "use_composition", "use_respawn")
 
@@ -58,9 +59,9 @@ class WithForeign(Visit):
 
 def evaluated(file: Path, **arguments: str) -> Iterator[tuple[str, bool | None]]:
     """Iterate over what a file starts with all parts on: its name, and its use_sim_time."""
-    parts = {name: "true" for name in _visit(file, {"world_file": "x"}).declared()}
+    parts = {name: "true" for name in _visit(file, {"world_file": WORLD}).declared()}
     given = {k: v for k, v in parts.items() if k.startswith("use_") and k not in NO_PART}
-    given |= {"world_file": "x.world.xml", "headless": "false", "prefix": "env", **arguments}
+    given |= {"world_file": WORLD, "headless": "false", "prefix": "env", **arguments}
     visit = _visit(file, given)
     for node in visit.nodes:
         yield node.executable, _switch(node.parameters.get("use_sim_time"))
