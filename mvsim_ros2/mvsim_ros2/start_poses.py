@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
-from mvsim_core import Pose, UnknownName, World, load_world, read_world, world_of
+from mvsim_core import Pose, UnknownName, World, load_world
 from mvsim_core.errors import MvsimError
 from mvsim_core.specs.world import WorldSpec
 
@@ -54,11 +55,7 @@ def world_with(path: str, text: str, *, seed: int) -> World:
     Raises:
         MvsimError: The file has errors, or there is no such vehicle.
     """
-    poses = poses_in(text)
-    if not poses:
-        return load_world(path, seed=seed)
-    spec, problems = read_world(path, seed=seed)
-    return world_of(placed(spec, poses), seed=seed, warnings=problems)
+    return load_world(path, seed=seed, change=partial(placed, poses=poses_in(text)))
 
 
 def placed(spec: WorldSpec, poses: Mapping[str, Mapping[str, float]]) -> WorldSpec:

@@ -17,13 +17,11 @@ import pytest
 pytest.importorskip("launch.actions", reason="launch files need it")
 pytest.importorskip("launch_ros.actions", reason="launch files need it")
 
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
 from mvsim_ros2 import consumers
 from tests.conftest import ROOT
-from tests.launch.visiting import Visit
+from tests.launch.visiting import Visit, visited
 
 FILES = sorted((ROOT / "launch").glob("*.launch.*"))
 WORLD = str(ROOT / "worlds" / "field.world.xml")
@@ -59,21 +57,14 @@ class WithForeign(Visit):
 
 def evaluated(file: Path, **arguments: str) -> Iterator[tuple[str, bool | None]]:
     """Iterate over what a file starts with all parts on: its name, and its use_sim_time."""
-    parts = {name: "true" for name in _visit(file, {"world_file": WORLD}).declared()}
+    parts = {name: "true" for name in visited(file, WithForeign, world_file=WORLD).declared()}
     given = {k: v for k, v in parts.items() if k.startswith("use_") and k not in NO_PART}
     given |= {"world_file": WORLD, "headless": "false", "prefix": "env", **arguments}
-    visit = _visit(file, given)
+    visit = visited(file, WithForeign, **given)
     for node in visit.nodes:
         yield node.executable, _switch(node.parameters.get("use_sim_time"))
     for name, values in visit.foreign:
         yield name, _switch(values.get("use_sim_time"))
-
-
-def _visit(file: Path, arguments: dict[str, str]) -> WithForeign:
-    visit = WithForeign()
-    source = AnyLaunchDescriptionSource(str(file))
-    visit.visit(IncludeLaunchDescription(source, launch_arguments=arguments.items()))
-    return visit
 
 
 def _switch(value: Any) -> bool | None:

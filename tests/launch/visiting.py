@@ -102,9 +102,9 @@ class Visit:
         )
 
 
-def visited(file: Path, **arguments: str) -> Visit:
-    """Return what a launch file does with arguments from the command line."""
-    visit = Visit()
+def visited(file: Path, kind: Any = Visit, **arguments: str) -> Any:
+    """Return what a launch file does with arguments from the command line: a kind of `Visit`."""
+    visit = kind()
     source = AnyLaunchDescriptionSource(str(file))
     visit.visit(IncludeLaunchDescription(source, launch_arguments=arguments.items()))
     return visit

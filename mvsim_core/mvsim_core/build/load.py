@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,6 +23,7 @@ def load_world(
     text: str | None = None,
     variables: Mapping[str, str] | None = None,
     seed: int = 0,
+    change: Callable[[WorldSpec], WorldSpec] | None = None,
 ) -> World:
     """Load a world file and make it ready to step.
 
@@ -31,6 +32,7 @@ def load_world(
         text: The XML itself, instead of a file; relative paths start in the working directory.
         variables: Values for `${NAME}` in the file; they win over the file's own.
         seed: Of all random numbers: those of the file and those of the sensors.
+        change: From what the file says to what is to be built instead.
 
     Raises:
         WorldFileError: The file has errors; the message holds all of them.
@@ -39,6 +41,7 @@ def load_world(
     progress.begin()
     with _no_collection():
         spec, problems = read_world(path, text=text, variables=variables, seed=seed)
+        spec = spec if change is None else change(spec)
         return world_of(spec, seed=seed, warnings=problems)
 
 

@@ -95,6 +95,7 @@ class Builder:
                 faults.append(Problem.at(element.where, "element", str(error)))
         if faults:
             raise BuildError(*faults)
+        self._walls = [wall_lines(walls, self.warn) for walls in self.spec.walls]
 
     def contents(self, spec: WorldSpec, seed: int) -> Contents:
         """Return fresh contents: entities, solver, scene, sensors.
@@ -242,12 +243,8 @@ class Builder:
         planes = [e for e in self.spec.elements if isinstance(e, VerticalPlaneSpec)]
         for i, plane in enumerate(planes):
             fixtures.append(build_fixture(f"plane_{i + 1}", plane, plane_solids(plane)))
-        for i, walls in enumerate(self.spec.walls):
-            fixtures.append(
-                build_fixture(
-                    f"walls_{i + 1}", walls, wall_solids(walls, wall_lines(walls, self.warn))
-                )
-            )
+        for i, (walls, lines) in enumerate(zip(self.spec.walls, self._walls, strict=True)):
+            fixtures.append(build_fixture(f"walls_{i + 1}", walls, wall_solids(walls, lines)))
         return fixtures
 
     def _load(self, element: Spec) -> None:

@@ -8,7 +8,6 @@ import gzip
 import os
 import weakref
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from mvsim_core.entities import Entity
@@ -74,14 +73,18 @@ class RawlogFiles:
 
     def _write(self, vehicle: str | None, observation: bytes) -> None:
         name = vehicle or ""
-        path = Path(f"{self._base}.{name}.rawlog" if name else f"{self._base}.rawlog")
         try:
             if name not in self._files:
-                self._files[name] = gzip.GzipFile(path, "wb", LEVEL)
+                self._files[name] = gzip.GzipFile(self._path(name), "wb", LEVEL)
             self._files[name].write(observation)
         except OSError as error:
             reason = error.strerror or error
-            raise LogError(f"the rawlog {str(path)!r} cannot be written: {reason}") from None
+            raise LogError(
+                f"the rawlog {self._path(name)!r} cannot be written: {reason}"
+            ) from None
+
+    def _path(self, vehicle: str) -> str:
+        return f"{self._base}.{vehicle}.rawlog" if vehicle else f"{self._base}.rawlog"
 
 
 def _close(files: dict[str, gzip.GzipFile]) -> None:
