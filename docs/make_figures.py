@@ -24,7 +24,7 @@ from mvsim_core.friction.contact import rolling_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities
 from mvsim_core.specs import DefaultFrictionSpec, EllipseSpec, WardIagnemmaSpec
-from mvsim_core.state import allocate
+from mvsim_core.state.arrays import allocate
 
 IMAGES = Path(__file__).parent / "images"
 MASS, RADIUS, G, DT = 6.0, 0.2, 9.81, 0.005

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from matplotlib.image import imsave
 
 from mvsim_core import load_world
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 
 WIDTH, HEIGHT, FOCAL = 480, 360, 300.0
 DARK = 20

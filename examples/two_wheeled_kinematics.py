@@ -26,7 +26,7 @@ import numpy as np
 
 from mvsim_core import Pose, Twist, load_world
 from mvsim_core.kinematics import TwoWheelsDiff, TwoWheelsDiffDyn
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 STEPS, DT = 140, 0.1
 RADIUS, AXIS, MAX_SPEED = 1.0, 1.0, 1.0

@@ -23,8 +23,7 @@ __version__ = "0.1.0"
 choose_kernel_cache()
 
 if TYPE_CHECKING:
-    from mvsim_core.build.load import load_world, world_of
-    from mvsim_core.contacts import Contact
+    from mvsim_core.assembly.load import load_world, world_of
     from mvsim_core.controllers import CONTROLLERS
     from mvsim_core.dynamics import DYNAMICS
     from mvsim_core.errors import (
@@ -37,27 +36,28 @@ if TYPE_CHECKING:
         WorldFileError,
     )
     from mvsim_core.friction import FRICTION
-    from mvsim_core.geometry import Pose, Twist
-    from mvsim_core.handles import Block
+    from mvsim_core.geometry.poses import Pose, Twist
     from mvsim_core.kinematics import KINEMATICS
     from mvsim_core.sensors import SENSORS
-    from mvsim_core.vehicle import Vehicle, WheelView
-    from mvsim_core.world import World
+    from mvsim_core.world.contacts import Contact
+    from mvsim_core.world.handles import Block
+    from mvsim_core.world.vehicle import Vehicle, WheelView
+    from mvsim_core.world.world import World
     from mvsim_core.xmlfile import dump_world, read_vehicle, read_world
 
 _HOMES = {
-    "load_world": "build.load",
-    "world_of": "build.load",
+    "load_world": "assembly.load",
+    "world_of": "assembly.load",
     "read_vehicle": "xmlfile",
     "read_world": "xmlfile",
     "dump_world": "xmlfile",
-    "World": "world",
-    "Vehicle": "vehicle",
-    "Block": "handles",
-    "WheelView": "vehicle",
-    "Contact": "contacts",
-    "Pose": "geometry",
-    "Twist": "geometry",
+    "World": "world.world",
+    "Vehicle": "world.vehicle",
+    "Block": "world.handles",
+    "WheelView": "world.vehicle",
+    "Contact": "world.contacts",
+    "Pose": "geometry.poses",
+    "Twist": "geometry.poses",
     "MvsimError": "errors",
     "WorldFileError": "errors",
     "BuildError": "errors",

@@ -11,7 +11,7 @@ from geometry_msgs.msg import TransformStamped
 from std_msgs.msg import Header
 
 from mvsim_core import Pose, Vehicle
-from mvsim_core.vehicle import WheelView
+from mvsim_core.world.vehicle import WheelView
 from mvsim_ros2.conversions.motion import fill_transform, transform_message
 from mvsim_ros2.conversions.wheels import joint_states_message, wheel_states_message
 from mvsim_ros2.frames import Frames

@@ -16,7 +16,7 @@ import pytest
 from mvsim_core.errors import StepError
 from mvsim_core.friction import FRICTION, PerWheelFriction
 from mvsim_core.specs import FRICTIONS, violations
-from mvsim_core.state import State, allocate, fields
+from mvsim_core.state.arrays import State, allocate, fields
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "minimal_plugin"))
 from mvsim_sand import Sand, SandSpec  # type: ignore[import-not-found]

@@ -13,7 +13,7 @@ import yaml
 from PIL import Image
 
 from mvsim_core import load_world, read_world
-from mvsim_core.build.floor_plan import floor_plan
+from mvsim_core.assembly.floor_plan import floor_plan
 from mvsim_core.elements.grid_writing import save_nav2
 from tests.conftest import ROOT
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who may import whom: specs <- xmlfile <- build -> world and systems; no ROS in the core."""
+"""Who may import whom: specs <- xmlfile <- assembly -> world and systems; no ROS in the core."""
 
 import ast
 from pathlib import Path
@@ -13,6 +13,7 @@ BRIDGE = ROOT / "mvsim_ros2" / "mvsim_ros2"
 
 SYSTEMS = frozenset(
     (
+        "animation",
         "controllers",
         "dynamics",
         "elements",
@@ -23,19 +24,17 @@ SYSTEMS = frozenset(
         "terrain",
     )
 )
-ABOVE_SYSTEMS = frozenset(("build", "cli", "vehicle", "world", "xmlfile"))
+ABOVE_SYSTEMS = frozenset(("assembly", "cli", "world", "xmlfile"))
 FORBIDDEN = {
     "errors": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
     "geometry": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
     "registry": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
     "specs": SYSTEMS | ABOVE_SYSTEMS | {"state"},
-    "state": SYSTEMS | ABOVE_SYSTEMS | {"specs"},
-    "ticks": SYSTEMS | ABOVE_SYSTEMS | {"specs", "state"},
-    "schema": SYSTEMS | {"build", "cli", "state", "vehicle", "world"},
-    "xmlfile": SYSTEMS | {"build", "cli", "state", "vehicle", "world"},
-    "build": {"cli"},
-    "vehicle": {"build", "cli", "world", "xmlfile"},
-    "world": {"build", "cli", "xmlfile"},
+    "state": (SYSTEMS - {"solver"}) | ABOVE_SYSTEMS | {"specs"},
+    "schema": SYSTEMS | {"assembly", "cli", "state", "world"},
+    "xmlfile": SYSTEMS | {"assembly", "cli", "state", "world"},
+    "assembly": {"cli"},
+    "world": {"assembly", "cli", "xmlfile"},
     "recording": ABOVE_SYSTEMS,
     **{system: ABOVE_SYSTEMS for system in SYSTEMS},
 }
@@ -44,7 +43,7 @@ FORBIDDEN = {
 ONLY_IN = {
     "pyb2d3": {"solver"},
     "typer": {"cli"},
-    "PIL": {"elements", "sensors", "cli"},
+    "PIL": {"cli", "elements", "rendering", "sensors"},
     "matplotlib": {"recording"},
     "pyarrow": {"recording"},
 }

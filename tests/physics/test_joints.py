@@ -9,7 +9,7 @@ import math
 import pytest
 
 from mvsim_core import World, WorldFileError, load_world
-from mvsim_core.handles import Handle
+from mvsim_core.world.handles import Handle
 from tests.physics.worlds import block, cart, friction, twist_pid, world
 
 

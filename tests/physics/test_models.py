@@ -15,7 +15,7 @@ from mvsim_core.controllers.pid import filter_set_point, pid_output
 from mvsim_core.dynamics.drivetrain import split_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities, settled_slip, slip_angle
-from mvsim_core.state import PID, Rows
+from mvsim_core.state.arrays import PID, Rows
 from tests.physics.worlds import car, cart, twist_pid, world
 
 G = 9.81

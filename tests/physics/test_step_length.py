@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mvsim_core import World, load_world
+from mvsim_core.assembly.step_length import step_limits
 from mvsim_core.bench.scenes import CAR, robots
-from mvsim_core.build.step_length import step_limits
 from tests.physics.worlds import car, cart, friction, twist_pid, world
 
 MASS, RADIUS, SPIN, TRACK = 23.0, 0.2, 0.5 * 4 * 0.2**2, 1.0

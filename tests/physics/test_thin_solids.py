@@ -11,7 +11,7 @@ from mvsim_core import World, load_world
 from mvsim_core.solver.base import Inertia, Material
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.solver.layers import Layers
-from mvsim_core.state import DYNAMIC, STATIC
+from mvsim_core.state.arrays import DYNAMIC, STATIC
 
 CAR = (
     '<vehicle name="r1"><init_pose>0 0 0</init_pose><dynamics class="differential">'

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mvsim_core.geometry import Pose, Twist
+from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.specs import (
     BlockSpec,
     ElevationMapSpec,

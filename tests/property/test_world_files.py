@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mvsim_core import BuildError, WorldFileError, dump_world, read_world
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs import (
     BlockSpec,
     ChassisSpec,

@@ -22,7 +22,7 @@ from visualization_msgs.msg import Marker
 
 from mvsim_core import Pose, Twist
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
-from mvsim_core.geometry import rotation
+from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.lidar2d import LaserReading, fan_angles
 from mvsim_ros2.conversions.commands import (
     AckermannCommand,

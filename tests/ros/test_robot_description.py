@@ -14,7 +14,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("mvsim_msgs")
 
 from mvsim_core import Pose, Vehicle, load_world
-from mvsim_core.geometry import rotation
+from mvsim_core.geometry.poses import rotation
 from mvsim_ros2.conversions.stamps import stamp_of
 from mvsim_ros2.frames import Frames, frames_of, sensor_frames
 from mvsim_ros2.joints import wheel_joints

@@ -25,7 +25,7 @@ from sensor_msgs.msg import (
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from mvsim_core.sensors.gl.context import GlMissingError, gl_context
+from mvsim_core.rendering.context import GlMissingError, gl_context
 from tests.ros.rules import as_matrix
 from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import all_sensors

@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 from mvsim_core import BuildError, World, WorldFileError, load_world
-from mvsim_core.archives import ArchiveError, archive_of, check_member, extracted
-from mvsim_core.mesh_files import MeshError, read_mesh
-from mvsim_core.remote_files import cache_folder, local_copy
+from mvsim_core.meshes.readers import MeshError, read_mesh
+from mvsim_core.resources.archives import ArchiveError, archive_of, check_member, extracted
+from mvsim_core.resources.remote_files import cache_folder, local_copy
 
 TETRAHEDRON = b"v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 

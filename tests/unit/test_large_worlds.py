@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
-from mvsim_core.build.nearby import Nearby
-from mvsim_core.polygons import convex_parts
+from mvsim_core.assembly.nearby import Nearby
+from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.progress import PATIENCE, told, watched
 from mvsim_core.solver.layers import LAYERS, Layers
 from mvsim_core.xmlfile import read_world

@@ -12,9 +12,9 @@ import sys
 import numpy as np
 import pytest
 
-from mvsim_core.geometry import area_of
-from mvsim_core.mesh_files import MeshError, read_mesh
-from mvsim_core.meshes import MAX_CORNERS, SQUARES, footprint
+from mvsim_core.geometry.poses import area_of
+from mvsim_core.meshes.footprint import MAX_CORNERS, SQUARES, footprint
+from mvsim_core.meshes.readers import MeshError, read_mesh
 from mvsim_core.specs.visual import VisualSpec
 
 BOX_FACES = [
@@ -293,6 +293,8 @@ def test_flat_models_have_no_volume(tmp_path):
 
 
 def test_the_libraries_are_loaded_late():
-    code = "import sys, mvsim_core.meshes; print({'trimesh', 'collada'} & set(sys.modules))"
+    code = (
+        "import sys, mvsim_core.meshes.footprint; print({'trimesh', 'collada'} & set(sys.modules))"
+    )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert answer.stdout.strip() == "set()", answer.stderr

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsim_core.geometry import area_of, convex_hull
-from mvsim_core.polygons import convex_parts, crossing_edges, outline_of
+from mvsim_core.geometry.polygons import convex_parts, crossing_edges, outline_of
+from mvsim_core.geometry.poses import area_of, convex_hull
 
 L_SHAPE = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
 U_SHAPE = np.array([[0, 0], [3, 0], [3, 2], [2, 2], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)

@@ -13,9 +13,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from mvsim_core import load_world
-from mvsim_core.downloads import file_name
-from mvsim_core.mesh_files import MeshError, read_mesh
-from mvsim_core.remote_files import GRUDGE, RemoteError, RemoteFiles, cache_folder
+from mvsim_core.meshes.readers import MeshError, read_mesh
+from mvsim_core.resources.downloads import file_name
+from mvsim_core.resources.remote_files import GRUDGE, RemoteError, RemoteFiles, cache_folder
 from tests.physics.worlds import world
 
 TETRAHEDRON = b"""v 0 0 0
@@ -165,7 +165,7 @@ def test_failures_are_forgiven_after_a_while(site, files, monkeypatch):
         files.local_copy(site.root + "/late.obj")
     site.put("/late.obj")
     later = time.monotonic() + GRUDGE + 1
-    monkeypatch.setattr("mvsim_core.remote_files.time.monotonic", lambda: later)
+    monkeypatch.setattr("mvsim_core.resources.remote_files.time.monotonic", lambda: later)
     assert files.local_copy(site.root + "/late.obj").is_file()
 
 
@@ -210,7 +210,7 @@ def test_patience_ends_and_the_file_comes_later(site, tmp_path):
 
 
 def test_silent_hosts_count_as_away(site, files, monkeypatch):
-    monkeypatch.setattr("mvsim_core.downloads.SILENCE", 0.1)
+    monkeypatch.setattr("mvsim_core.resources.downloads.SILENCE", 0.1)
     with pytest.raises(RemoteError, match="cannot be reached"):
         files.local_copy(site.put("/a.obj", silence=1.0))
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from mvsim_core.geometry import Pose
+from mvsim_core.animation.waypoint_path import Walk
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs.actor import WaypointSpec
-from mvsim_core.walking import Walk
 
 WALK, RUN = 1.25, 4.0
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from mvsim_core.bench.timing import best_of
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import Lidar2d, PlaneScene, Schedule, SensorContext
 from mvsim_core.specs.sensor import LaserSpec
-from mvsim_core.state import BODY, DYNAMIC
+from mvsim_core.state.arrays import BODY, DYNAMIC
 
 CHASSIS = [(-0.4, -0.5), (0.4, -0.5), (0.6, -0.3), (0.6, 0.3), (0.4, 0.5), (-0.4, 0.5)]
 WHEEL = np.array([(-0.2, -0.1), (0.2, -0.1), (0.2, 0.1), (-0.2, 0.1)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from mvsim_core.assembly.load import load_world
 from mvsim_core.bench.scenes import (
     CAR,
     DIFFERENTIAL_PLATFORM,
@@ -15,7 +16,6 @@ from mvsim_core.bench.scenes import (
     robots,
 )
 from mvsim_core.bench.timing import compared_cost, step_cost
-from mvsim_core.build.load import load_world
 
 
 def crowd_cost(count: int, **scene: str) -> dict[str, float]:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from time import perf_counter
 
-from mvsim_core.world import World
+from mvsim_core.world.world import World
 
 ROUNDS = 50
 WARM_UP, BATCH = 50, 20  # steps

@@ -58,7 +58,7 @@ def _problems(world: Path, named: dict[str, str], *, quick: bool) -> tuple[Probl
         spec, found = read_world(world, variables=named)
         if quick:
             return found
-        from mvsim_core.build.load import world_of
+        from mvsim_core.assembly.load import world_of
 
         notes = [problem for problem in found if problem.severity == "note"]
         return (*world_of(spec, warnings=found).warnings, *notes)

@@ -31,7 +31,7 @@ def make_map(
     var: Var = None,
 ) -> None:
     """Write the map of a world at one height, as Nav2's map server reads it."""
-    from mvsim_core.build.floor_plan import floor_plan
+    from mvsim_core.assembly.floor_plan import floor_plan
     from mvsim_core.elements.grid_writing import save_nav2
     from mvsim_core.xmlfile import read_world
 

@@ -15,7 +15,7 @@ from mvsim_core.cli.options import Seed, Var, World, variables
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mvsim_core.world import World as RunningWorld
+    from mvsim_core.world.world import World as RunningWorld
 
 REFRESH = 0.1  # s of wall time between two pictures of the status
 SHOWN = 12  # vehicles in the status

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from mvsim_core.registry import Registry
-from mvsim_core.state import IntArray, State
+from mvsim_core.state.arrays import IntArray, State
 
 
 class Controller(Protocol):

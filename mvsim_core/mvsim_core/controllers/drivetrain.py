@@ -15,7 +15,7 @@ from mvsim_core.controllers.base import CONTROLLERS, IdController, PidController
 from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
 from mvsim_core.dynamics.drivetrain import drive_wheels
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
-from mvsim_core.state import IntArray, Rows, State
+from mvsim_core.state.arrays import IntArray, Rows, State
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Row
+from mvsim_core.state.arrays import Row
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

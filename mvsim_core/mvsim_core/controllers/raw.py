@@ -8,7 +8,7 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.dynamics.steering import set_steering
-from mvsim_core.state import IntArray, Rows, State
+from mvsim_core.state.arrays import IntArray, Rows, State
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

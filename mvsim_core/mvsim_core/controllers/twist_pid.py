@@ -11,7 +11,7 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
 from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
-from mvsim_core.state import IntArray, Rows
+from mvsim_core.state.arrays import IntArray, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -14,7 +14,7 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
-from mvsim_core.state import IntArray, Row, Rows, State
+from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

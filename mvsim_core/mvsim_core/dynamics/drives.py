@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mvsim_core.state import Rows
+from mvsim_core.state.arrays import Rows
 
 DRIVE = np.dtype(
     [

@@ -12,7 +12,7 @@ from numba import njit
 from mvsim_core.dynamics.ackermann import Ackermann
 from mvsim_core.dynamics.base import DYNAMICS, Gears, Layout
 from mvsim_core.specs.dynamics import DrivetrainSpec
-from mvsim_core.state import Row, Rows
+from mvsim_core.state.arrays import Row, Rows
 
 #: Below it speeds are too small to say which shaft is faster [rad/s]; the split stays continuous.
 SLOW = 1e-2

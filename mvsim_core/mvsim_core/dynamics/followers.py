@@ -8,7 +8,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Rows
+from mvsim_core.state.arrays import Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

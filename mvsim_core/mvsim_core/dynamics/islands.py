@@ -12,8 +12,8 @@ import math
 
 from numba import njit
 
-from mvsim_core.finite import HUGE
-from mvsim_core.state import DYNAMIC, Row, Rows
+from mvsim_core.state.arrays import DYNAMIC, Row, Rows
+from mvsim_core.state.finite import HUGE
 
 #: Iterations of the two-point ground friction of blocks, as many as Box2D spends on its joints.
 GROUND_ITERATIONS = 8

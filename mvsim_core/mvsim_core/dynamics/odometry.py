@@ -11,7 +11,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Row, Rows
+from mvsim_core.state.arrays import Row, Rows
 
 #: Spin angles beyond it are wrapped so that they keep their precision [rad].
 WRAP_BEYOND = 1e4

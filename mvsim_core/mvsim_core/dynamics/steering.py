@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Row, Rows
+from mvsim_core.state.arrays import Row, Rows
 
 #: Below this speed a twist says nothing about the steering angle [m/s].
 CREEP = 1e-6

@@ -17,7 +17,7 @@ import numpy as np
 from mvsim_core.dynamics.base import DYNAMICS, Layout
 from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.wheel import WheelSpec
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 #: Singular values below this part of the largest one count as zero.
 RANK_TOLERANCE = 1e-6

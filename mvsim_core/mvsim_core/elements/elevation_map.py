@@ -14,9 +14,9 @@ from PIL import Image, UnidentifiedImageError
 
 from mvsim_core.elements.point_files import read_table
 from mvsim_core.errors import BuildError
-from mvsim_core.remote_files import local_copy
+from mvsim_core.resources.remote_files import local_copy
 from mvsim_core.specs.element import ElevationMapSpec
-from mvsim_core.state import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.terrain.surface import map_of
 
 #: Channels of a pixel that differ by no more are grey: compression does that [of 255].

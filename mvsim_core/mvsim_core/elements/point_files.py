@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from mvsim_core.errors import BuildError
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 #: Points of one cloud; each is a solid of eight faces.
 MOST_POINTS = 2_000_000

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from mvsim_core.registry import Registry
-from mvsim_core.state import IntArray, State
+from mvsim_core.state.arrays import IntArray, State
 
 
 class Friction(Protocol):

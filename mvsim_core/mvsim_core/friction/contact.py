@@ -11,7 +11,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Row, Rows
+from mvsim_core.state.arrays import Row, Rows
 
 #: A vehicle without torque that is slower than this is held on its slope [m/s].
 HOLD_SPEED = 0.05

@@ -24,7 +24,7 @@ from mvsim_core.friction.contact import (
 )
 from mvsim_core.friction.rollers import roller_forces, roller_hold
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
-from mvsim_core.state import IntArray, Rows, State
+from mvsim_core.state.arrays import IntArray, Rows, State
 
 PARAMS = np.dtype(
     [

@@ -16,7 +16,7 @@ from numba import njit
 from mvsim_core.friction.base import FRICTION
 from mvsim_core.friction.contact import clamp, rolling_torque, set_force, slope_hold, stop_slip
 from mvsim_core.specs.friction import EllipseSpec
-from mvsim_core.state import IntArray, Row, Rows, State
+from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
 PARAMS = np.dtype(
     [

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from mvsim_core.errors import StepError
-from mvsim_core.state import IntArray, State
+from mvsim_core.state.arrays import IntArray, State
 
 
 class WheelContact:

@@ -15,7 +15,7 @@ import math
 from numba import njit
 
 from mvsim_core.friction.contact import clamp, set_force
-from mvsim_core.state import Row
+from mvsim_core.state.arrays import Row
 
 #: Below this cosine between grip and heading the motor has no hold on the ground.
 NO_HOLD = 1e-6

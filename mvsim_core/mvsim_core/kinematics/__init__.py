@@ -5,7 +5,7 @@
 Source: "Two-wheeled kinematics" of the navground documentation.
 """
 
-from mvsim_core.geometry import Twist
+from mvsim_core.geometry.poses import Twist
 from mvsim_core.kinematics.base import (
     KINEMATICS,
     ArrayKinematics,

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from mvsim_core.geometry import Twist
+from mvsim_core.geometry.poses import Twist
 from mvsim_core.kinematics.laws import Triple, feasible_twist
 from mvsim_core.registry import Registry
-from mvsim_core.state import LIMIT, Rows
+from mvsim_core.state.arrays import LIMIT, Rows
 
 
 class Kinematics(Protocol):

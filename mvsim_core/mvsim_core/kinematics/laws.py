@@ -13,7 +13,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import Row
+from mvsim_core.state.arrays import Row
 
 Triple = tuple[float, float, float]
 Pair = tuple[float, float]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from mvsim_core.geometry import Twist
+from mvsim_core.geometry.poses import Twist
 from mvsim_core.kinematics.base import ArrayKinematics, Kinematics
 from mvsim_core.kinematics.laws import (
     CUSTOM,
@@ -23,7 +23,7 @@ from mvsim_core.kinematics.laws import (
     limit_acceleration,
     motor_step,
 )
-from mvsim_core.state import LIMIT, VEHICLE, Row, Rows, State
+from mvsim_core.state.arrays import LIMIT, VEHICLE, Row, Rows, State
 
 
 @njit(cache=True, nogil=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mvsim_core.geometry import Twist
+from mvsim_core.geometry.poses import Twist
 from mvsim_core.kinematics.base import need, seconds, triple
 from mvsim_core.kinematics.laws import limit_acceleration, motor_step
 from mvsim_core.kinematics.two_wheels_dyn import TwoWheelsDiffDyn
-from mvsim_core.state import LIMIT
+from mvsim_core.state.arrays import LIMIT
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mvsim_core.geometry import Twist
+from mvsim_core.geometry.poses import Twist
 from mvsim_core.kinematics.base import KINEMATICS, ArrayKinematics, triple
 from mvsim_core.kinematics.laws import DIFF, wheel_speeds
 from mvsim_core.kinematics.omni import or_else
-from mvsim_core.state import Rows
+from mvsim_core.state.arrays import Rows
 
 
 @KINEMATICS.register("2WDiff")

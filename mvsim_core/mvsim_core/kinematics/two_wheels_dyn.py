@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from mvsim_core.geometry import Twist
+from mvsim_core.geometry.poses import Twist
 from mvsim_core.kinematics.base import KINEMATICS, need, seconds, triple
 from mvsim_core.kinematics.laws import DIFF_DYN, apply_torques, wheel_torques
 from mvsim_core.kinematics.omni import or_else
 from mvsim_core.kinematics.two_wheels import TwoWheelsDiff
 from mvsim_core.specs.kinematics import STRATEGIES
-from mvsim_core.state import Rows
+from mvsim_core.state.arrays import Rows
 
 
 @KINEMATICS.register("2WDiffDyn")

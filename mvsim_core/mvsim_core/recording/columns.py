@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from mvsim_core.entities import Entity
+    from mvsim_core.state.entities import Entity
 
 TIME = "Timestamp"
 #: Below this speed slip is undefined and logged as 0 [m/s].

@@ -18,10 +18,10 @@ from mvsim_core.recording.columns import (
     filled,
     log_columns,
 )
-from mvsim_core.state import FloatArray, Rows, State
+from mvsim_core.state.arrays import FloatArray, Rows, State
 
 if TYPE_CHECKING:
-    from mvsim_core.entities import Entity
+    from mvsim_core.state.entities import Entity
 
 
 class Source(Protocol):

@@ -11,9 +11,9 @@ from mvsim_core.errors import LogError
 from mvsim_core.recording.recorder import Recorder
 
 if TYPE_CHECKING:
-    from mvsim_core.build.contents import Contents
+    from mvsim_core.assembly.contents import Contents
     from mvsim_core.recording.rawlog import RawlogFiles
-    from mvsim_core.state import State
+    from mvsim_core.state.arrays import State
 
 
 class Logging:

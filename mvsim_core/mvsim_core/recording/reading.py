@@ -14,7 +14,7 @@ import numpy as np
 
 from mvsim_core.errors import LogError
 from mvsim_core.recording.columns import TIME
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 _NAME = re.compile(r"^(?P<session>.*mvsim_)(?P<vehicle>.+)_(?P<part>pose|wheel_\d+)$")
 

@@ -41,10 +41,10 @@ from mvsim_core.recording.columns import (
     wheel_columns,
 )
 from mvsim_core.recording.tables import Table, table_class
-from mvsim_core.state import FloatArray, IntArray, Rows, State
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows, State
 
 if TYPE_CHECKING:
-    from mvsim_core.entities import Entity
+    from mvsim_core.state.entities import Entity
 
 #: Room of one buffer [bytes] and the most rows in it: a chunk that pays a thread's while.
 BUFFER = 16_000_000

@@ -17,7 +17,7 @@ import numpy as np
 from mvsim_core.errors import LogError
 from mvsim_core.recording.columns import unit_of
 from mvsim_core.recording.text import csv_rows
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 
 class Table(ABC):

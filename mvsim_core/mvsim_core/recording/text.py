@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 Bytes = npt.NDArray[np.uint8]
 

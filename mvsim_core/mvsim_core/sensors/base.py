@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.registry import Registry
 from mvsim_core.sensors.noise import sensor_rng
-from mvsim_core.state import WHEEL, Rows
-from mvsim_core.ticks import SimClock
+from mvsim_core.state.arrays import WHEEL, Rows
+from mvsim_core.state.clock import SimClock
 
 if TYPE_CHECKING:
     from mvsim_core.sensors.earth import Earth

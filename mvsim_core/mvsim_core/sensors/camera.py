@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
+from mvsim_core.rendering.context import GlMissingError
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
-from mvsim_core.sensors.gl.context import GlMissingError
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import Pinhole
 from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
 from mvsim_core.sensors.scene3d.scene import Layout
-from mvsim_core.state import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 Picture = npt.NDArray[np.uint8]
 
@@ -77,7 +77,7 @@ class View:
     def _painter(self) -> Any:
         """Return the painter, or False; loaded here, for worlds without cameras need none."""
         try:
-            from mvsim_core.sensors.gl.painter import Painter
+            from mvsim_core.rendering.renderer import Painter
 
             painter = Painter(self._scene.lights)
         except GlMissingError as error:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
-from mvsim_core.state import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 FULL_TURN = 2.0 * math.pi
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
-from mvsim_core.state import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 STATUS_NO_FIX, STATUS_FIX = -1, 0
 COVARIANCE_UNKNOWN, COVARIANCE_DIAGONAL_KNOWN = 0, 2

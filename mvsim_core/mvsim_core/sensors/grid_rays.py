@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.state import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 #: Where a grid lies.
 GRID = np.dtype(

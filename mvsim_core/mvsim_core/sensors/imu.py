@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.geometry import (
+from mvsim_core.geometry.poses import (
     Quaternion,
     quaternion,
     quaternion_product,
@@ -26,7 +26,7 @@ from mvsim_core.geometry import (
 )
 from mvsim_core.sensors.base import SENSORS, Bank, Sensor, SensorContext
 from mvsim_core.sensors.inertia import inertial_kernel
-from mvsim_core.state import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 #: Least standard deviation that a covariance states [SI]: filters do not bear a zero, and REP-145
 #: calls a covariance of zeros unknown.

@@ -13,7 +13,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import FloatArray, IntArray, Row, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Row, Rows
 
 
 @njit(cache=True, nogil=True)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import Bank, SensorContext
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
 from mvsim_core.sensors.scene3d import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays, Scene3d, hides
-from mvsim_core.state import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 
 def mounted(mount: Pose, body: int, bodies: Rows) -> FloatArray:

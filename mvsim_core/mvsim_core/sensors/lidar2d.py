@@ -25,7 +25,7 @@ from numba import njit
 from mvsim_core.sensors.base import SENSORS, Bank, Sensor, SensorContext
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.rays import ANGLE_ERROR, FAN, aim_kernel
-from mvsim_core.state import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 Ranges = npt.NDArray[np.float32]
 

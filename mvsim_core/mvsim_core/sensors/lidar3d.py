@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from mvsim_core.geometry import rotation
+from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
 from mvsim_core.sensors.lidar_patterns import pattern_of, spread
 from mvsim_core.sensors.scene3d import SEE_ALL, Hits, Rays, Scene3d, hides
 from mvsim_core.sensors.scene3d.tables import Floats, rotation_kernel
-from mvsim_core.state import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 #: One point, as sensor_msgs/PointCloud2 can carry it: sensor frame [m], time since the first [s].
 POINT = np.dtype(

@@ -13,9 +13,9 @@ import numpy as np
 
 from mvsim_core.elements.point_files import read_table
 from mvsim_core.errors import BuildError
-from mvsim_core.remote_files import local_copy
+from mvsim_core.resources.remote_files import local_copy
 from mvsim_core.specs.sensor import Lidar3dSpec
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 #: Beams of a pattern from a file that are fired at one instant.
 VOLLEY = 16

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mvsim_core.geometry import Pose, rotation
-from mvsim_core.state import FloatArray
+from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.state.arrays import FloatArray
 
 #: From a frame with x forward and z up to the optical frame at the same place.
 OPTICAL = Pose(roll=-0.5 * math.pi, yaw=-0.5 * math.pi)

@@ -20,7 +20,7 @@ from numba import njit
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.sensors.grid_rays import GRID, grid_kernel
 from mvsim_core.sensors.rays import CHUNK, SHAPE, Shapes, place_kernel, trace_kernel
-from mvsim_core.state import BODY, STATIC, FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import BODY, STATIC, FloatArray, IntArray, Rows
 
 #: Shapes in one chunk. Looking at a shape costs about as much as looking at a chunk.
 CHUNK_SIZE = 16

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from mvsim_core.state import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 Shapes = tuple[Rows, FloatArray]
 Record = Any  # one row of a structured array

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
 from mvsim_core.sensors.camera import Picture, View
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
 from mvsim_core.sensors.scene3d.tables import Floats
-from mvsim_core.state import Rows
+from mvsim_core.state.arrays import Rows
 
 #: One point of an organized cloud, as sensor_msgs/PointCloud2 carries it; rgb is 0x00rrggbb.
 COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.sensors.base import Bank, Sensor
-from mvsim_core.state import Rows
+from mvsim_core.state.arrays import Rows
 
 #: A tick that never comes.
 NEVER = int(np.iinfo(np.int64).max)

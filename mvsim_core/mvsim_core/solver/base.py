@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

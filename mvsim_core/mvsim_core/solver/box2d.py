@@ -13,10 +13,10 @@ import numpy as np
 import pyb2d3 as b2
 
 from mvsim_core.errors import BuildError
-from mvsim_core.geometry import convex_pieces
+from mvsim_core.geometry.poses import convex_pieces
 from mvsim_core.solver.base import Inertia, JointSettings, Material, Touch
 from mvsim_core.solver.layers import Layers
-from mvsim_core.state import DYNAMIC, KINEMATIC, STATIC, FloatArray
+from mvsim_core.state.arrays import DYNAMIC, KINEMATIC, STATIC, FloatArray
 
 _KINDS = {
     STATIC: b2.BodyType.STATIC,

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.finite import HUGE
-from mvsim_core.state import IntArray, Row, Rows
+from mvsim_core.state.arrays import IntArray, Row, Rows
+from mvsim_core.state.finite import HUGE
 
 F32 = npt.NDArray[np.float32]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs.converters import POSE2D
 from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, one_of, param, section
 from mvsim_core.specs.simulable import SimulableSpec

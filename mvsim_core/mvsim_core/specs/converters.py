@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from mvsim_core.geometry import Pose, Twist
+from mvsim_core.geometry.poses import Pose, Twist
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mvsim_core.polygons import Edge, crossing_edges
+from mvsim_core.geometry.polygons import Edge, crossing_edges
 from mvsim_core.specs.converters import Point2
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mvsim_core.geometry import Pose, Twist
+from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.specs.converters import (
     POSE2D,
     POSE3D,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs.converters import DEGREES, URI, Color
 from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, in_range, one_of, param
 

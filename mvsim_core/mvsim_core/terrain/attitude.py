@@ -15,7 +15,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state import FloatArray, Row
+from mvsim_core.state.arrays import FloatArray, Row
 
 #: Contact heights that differ by less are level [m].
 LEVEL = 1e-6

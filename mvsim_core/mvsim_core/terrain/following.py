@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.state import DYNAMIC, FloatArray, IntArray, Row, Rows, State
+from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows, State
 from mvsim_core.terrain.attitude import (
     LEVEL,
     MAX_CONTACTS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mvsim_core.state import FloatArray, Rows, State
+from mvsim_core.state.arrays import FloatArray, Rows, State
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.specs.element import PropertyRegionSpec
-from mvsim_core.state import Rows, State
+from mvsim_core.state.arrays import Rows, State
 from mvsim_core.terrain.following import in_world
 
 MU, C_RR = 0, 1

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.geometry import box
+from mvsim_core.geometry.poses import box
 from mvsim_core.solver.base import Inertia, Material
-from mvsim_core.state import STATIC, FloatArray, IntArray, Rows, State
+from mvsim_core.state.arrays import STATIC, FloatArray, IntArray, Rows, State
 from mvsim_core.terrain.following import in_world
 from mvsim_core.terrain.surface import Surface, heights_at
 

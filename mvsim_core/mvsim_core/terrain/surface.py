@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from mvsim_core.state import FloatArray, Row, Rows
+from mvsim_core.state.arrays import FloatArray, Row, Rows
 
 FLAT, RAMP, BUMP = 0, 1, 2
 

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from mvsim_core.archives import archive_of
+from mvsim_core.resources.archives import archive_of
 from mvsim_core.xmlfile.scope import Origin
 
 _ABSOLUTE = re.compile(r"^(?:[/\\]|[A-Za-z]:[/\\])")

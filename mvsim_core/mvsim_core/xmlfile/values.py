@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from mvsim_core.archives import ArchiveError, archive_of, check_member
 from mvsim_core.errors import Severity, suggestion
+from mvsim_core.resources.archives import ArchiveError, archive_of, check_member
 from mvsim_core.specs.converters import BOOLEAN, Converter
 from mvsim_core.specs.params import Alias, Param
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path, uri

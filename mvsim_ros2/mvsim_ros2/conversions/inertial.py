@@ -9,7 +9,7 @@ from geometry_msgs.msg import Quaternion, Vector3
 from sensor_msgs.msg import Imu, NavSatFix, NavSatStatus
 from std_msgs.msg import Header
 
-from mvsim_core.geometry import FloatArray
+from mvsim_core.geometry.poses import FloatArray
 from mvsim_core.sensors.gnss import GnssReading
 from mvsim_core.sensors.imu import ImuReading
 

@@ -14,7 +14,7 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mvsim_core import Pose
-from mvsim_core.geometry import FloatArray
+from mvsim_core.geometry.poses import FloatArray
 from mvsim_ros2.conversions.motion import pose_message
 
 Rgba = tuple[float, float, float, float]

@@ -18,7 +18,7 @@ from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core import Pose, Twist
-from mvsim_core.geometry import quaternion
+from mvsim_core.geometry.poses import quaternion
 
 #: Variance of an axis that is not measured (z, roll, pitch of wheel odometry) [m², rad²].
 UNMEASURED = 1e6

@@ -14,7 +14,7 @@ from mvsim_msgs.msg import Contact, Contacts, WheelState, WheelStates
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from mvsim_core.contacts import Contact as Touch
+from mvsim_core.world.contacts import Contact as Touch
 
 
 class Wheel(Protocol):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mvsim_core.build.load import world_of
+from mvsim_core.assembly.load import world_of
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.errors import BuildError
 from mvsim_core.specs import (
@@ -244,7 +244,7 @@ def test_a_map_that_cannot_be(make: Callable[[], GridMap], message: str) -> None
 
 
 def test_walls_of_too_many_lines_are_cut_off_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mvsim_core.build.wall_lines.MOST_LINES", 1)
+    monkeypatch.setattr("mvsim_core.assembly.wall_lines.MOST_LINES", 1)
     walls = WallsSpec(shape=((0, 0), (1, 0), (5, 0), (6, 0)), where=PLACE)
     world = world_of(WorldSpec(walls=(walls,)))
     assert said(world) == ["w.world.xml:7: <walls>: 2 lines are too many for walls: 1 are made"]

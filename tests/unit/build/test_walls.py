@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mvsim_core.build.wall_lines import wall_lines
+from mvsim_core.assembly.wall_lines import wall_lines
 from mvsim_core.specs.block import WallsSpec
 from tests.unit.build.worlds import loaded, said, seen_ahead, write_lines
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mvsim_core import World, load_world
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 LASER = (
     '<sensor class="laser" name="scan"><fov_degrees>360</fov_degrees><nrays>4</nrays>'

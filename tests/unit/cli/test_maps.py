@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mvsim_core.build.floor_plan import floor_plan
+from mvsim_core.assembly.floor_plan import floor_plan
 from mvsim_core.elements.grid_writing import save_nav2
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.errors import BuildError

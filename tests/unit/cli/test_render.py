@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from mvsim_core import load_world
-from mvsim_core.picture import View
+from mvsim_core.rendering.picture import View
 from tests.unit.cli.conftest import Outcome
 from tests.unit.sensors3d.test_cameras import needs_gl
 

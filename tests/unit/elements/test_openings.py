@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsim_core import load_world
-from mvsim_core.build.blocks import plane_solids
+from mvsim_core.assembly.blocks import plane_solids
 from mvsim_core.errors import BuildError
 from mvsim_core.specs import OpeningSpec, VerticalPlaneSpec
 

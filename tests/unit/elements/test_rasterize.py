@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mvsim_core.elements.rasterize import BoolGrid, FloatArray, fill
-from mvsim_core.polygons import crossing_edges
+from mvsim_core.geometry.polygons import crossing_edges
 
 SIZE = 8
 

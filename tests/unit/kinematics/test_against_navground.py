@@ -30,7 +30,7 @@ from mvsim_core.kinematics import (
     TwoWheelsDiff,
     TwoWheelsDiffDyn,
 )
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 core = pytest.importorskip("navground.core", reason="navground is not installed")
 COUNT = 10_000

@@ -26,7 +26,7 @@ from mvsim_core.kinematics import (
 )
 from mvsim_core.kinematics.limits import limit_twists_kernel
 from mvsim_core.specs import KINEMATICS as SPECS
-from mvsim_core.state import LIMIT, VEHICLE, fields
+from mvsim_core.state.arrays import LIMIT, VEHICLE, fields
 
 MANY = settings(max_examples=300, deadline=None, derandomize=True)
 ROUNDING = 1e-9

@@ -15,7 +15,7 @@ import pytest
 
 from mvsim_core import World, load_world
 from mvsim_core.errors import LogError
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from tests.physics.worlds import cart, world
 
 EPOCH = 116_444_736_000_000_000

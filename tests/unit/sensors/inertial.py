@@ -5,7 +5,7 @@
 import math
 
 from mvsim_core import load_world
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import Imu, PlaneScene, SensorContext
 from mvsim_core.specs.sensor import ImuSpec
 from tests.physics.worlds import cart, world

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors import Lidar2d, PlaneScene, SensorContext
 from mvsim_core.specs.sensor import LaserSpec
-from mvsim_core.state import BODY, DYNAMIC
+from mvsim_core.state.arrays import BODY, DYNAMIC
 
 DT = 0.01
 NO_BODIES = np.zeros(0, BODY)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import PlaneScene
 from tests.unit.sensors.scenes import NO_BODIES, directions, hit_cells, lidar, scan
 

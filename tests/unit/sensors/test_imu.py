@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.inertia import inertial_kernel
-from mvsim_core.state import BODY
+from mvsim_core.state.arrays import BODY
 from tests.unit.sensors.inertial import DT, G, imu, imu_xml, incline, robot
 
 NO_BODIES = np.zeros(0, BODY)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from mvsim_core.geometry import Pose, quaternion, rotation
+from mvsim_core.geometry.poses import Pose, quaternion, rotation
 from mvsim_core.sensors import Schedule
-from mvsim_core.state import BODY
+from mvsim_core.state.arrays import BODY
 from tests.unit.sensors.inertial import G, imu, imu_xml, robot
 
 NO_BODIES = np.zeros(0, BODY)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import SENSORS, Lidar2d, Schedule
 from mvsim_core.sensors.lidar2d import LidarBank, fan_angles
 from tests.unit.sensors.scenes import NO_BODIES, body_rows, lidar, make_scene, scatter

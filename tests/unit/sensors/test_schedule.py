@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import PlaneScene, Schedule, Sensor, SensorContext
 from mvsim_core.sensors.noise import sensor_rng
 from mvsim_core.sensors.schedule import NEVER
-from mvsim_core.state import BODY
+from mvsim_core.state.arrays import BODY
 
 BODIES = np.zeros(0, BODY)
 

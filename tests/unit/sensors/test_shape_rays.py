@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mvsim_core.elements.occupancy_grid import GridMap
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import PlaneScene
-from mvsim_core.state import STATIC
+from mvsim_core.state.arrays import STATIC
 from tests.unit.sensors.scenes import (
     body_rows,
     directions,

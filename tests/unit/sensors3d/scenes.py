@@ -4,11 +4,11 @@
 
 import numpy as np
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import SensorContext
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
-from mvsim_core.state import BODY, DYNAMIC
+from mvsim_core.state.arrays import BODY, DYNAMIC
 
 DT = 0.005
 NO_BODIES = np.zeros(0, BODY)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from mvsim_core import load_world
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.rendering.context import GlMissingError, gl_context
 from mvsim_core.sensors import Camera, RgbdCamera
-from mvsim_core.sensors.gl.context import GlMissingError, gl_context
 from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors.scene3d import Lights, Material, solids
 from mvsim_core.specs.sensor import CameraSpec, RgbdCameraSpec

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import load_world
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 
 kiss_icp = pytest.importorskip("kiss_icp.kiss_icp", reason="kiss-icp is not installed")
 from kiss_icp.config import KISSConfig  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 
 from mvsim_core import load_world
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.scene3d import (
     SEE_ALL,
     SEE_FIXED_ONLY,
@@ -24,7 +24,7 @@ from mvsim_core.sensors.scene3d import (
 )
 from mvsim_core.sensors.scene3d import scene as scene_module
 from mvsim_core.sensors.scene3d.tables import CODE_WEIGHT, FIXED_BIT, body_code
-from mvsim_core.state import STATIC, WHEEL
+from mvsim_core.state.arrays import STATIC, WHEEL
 from mvsim_core.terrain.surface import map_height, map_of
 from tests.unit.sensors3d.scenes import BACKENDS, NO_BODIES, body_rows, random_rays, room, scene
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from mvsim_core.geometry import Pose, Twist
+from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.specs import (
     AckermannRawSpec,
     AckermannSpec,

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs import (
     ImuSpec,
     LaserSpec,

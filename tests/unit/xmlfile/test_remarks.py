@@ -5,7 +5,7 @@
 import pytest
 
 from mvsim_core.errors import WorldFileError
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.xmlfile import read_vehicle, read_world
 from tests.unit.xmlfile.reading import (
     DIFFERENTIAL,

@@ -10,7 +10,7 @@ import pytest
 
 from mvsim_core import dump_world
 from mvsim_core.errors import BuildError
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs import (
     BlockSpec,
     DifferentialSpec,

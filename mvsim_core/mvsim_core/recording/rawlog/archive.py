@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.geometry import Pose, rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.pinhole import Pinhole
-from mvsim_core.state import FloatArray
+from mvsim_core.state.arrays import FloatArray
 
 _END = b"\x88"
 _UNIX_EPOCH = 116_444_736_000_000_000  # 1970 on MRPT's clock: steps of 100 ns since 1601

@@ -10,11 +10,11 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mvsim_core.entities import Entity
 from mvsim_core.errors import LogError
 from mvsim_core.recording.rawlog.observations import OBSERVATIONS, odometry
-from mvsim_core.state import State
-from mvsim_core.ticks import SimClock
+from mvsim_core.state.arrays import State
+from mvsim_core.state.clock import SimClock
+from mvsim_core.state.entities import Entity
 
 #: Effort of compression: pictures shrink to a half with the least, and hardly more with the most.
 LEVEL = 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.geometry import Pose
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.recording.rawlog.archive import (
     camera,
     instant,
@@ -23,7 +23,7 @@ from mvsim_core.recording.rawlog.archive import (
     written,
 )
 from mvsim_core.sensors.pinhole import compose
-from mvsim_core.state import Row
+from mvsim_core.state.arrays import Row
 
 #: Places of an inertial unit's values in MRPT's list, and its length here.
 _ACCELERATION, _YAW_RATE, _PITCH_RATE, _ROLL_RATE = slice(0, 3), 3, 4, 5

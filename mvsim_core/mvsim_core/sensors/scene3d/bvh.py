@@ -12,7 +12,7 @@ from numba import njit
 from mvsim_core.sensors.scene3d.model import Model
 from mvsim_core.sensors.scene3d.rounds import local_round_hit, round_hit
 from mvsim_core.sensors.scene3d.tables import Hits, Rays, Triangles, plane_hit
-from mvsim_core.state import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 #: A box around `count` triangles from `first`; count 0: around two boxes, `first` and the next.
 NODE = np.dtype([("low", "f8", (3,)), ("high", "f8", (3,)), ("first", "i8"), ("count", "i8")])

@@ -24,7 +24,7 @@ from mvsim_core.errors import MvsimError
 from mvsim_core.sensors.scene3d.model import Model
 from mvsim_core.sensors.scene3d.rounds import round_hit
 from mvsim_core.sensors.scene3d.tables import Floats, Hits, Rays, Triangles, aligned, plane_hit
-from mvsim_core.state import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 _TRIANGLE, _INSTANCE = 0, 121
 _INDEX, _VERTEX = 0, 1

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.sensors.scene3d.rounds import ROUND
-from mvsim_core.state import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 Rgba = tuple[float, float, float, float]
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.state import Row
+from mvsim_core.state.arrays import Row
 
 #: A ball or a cylinder, in the frame of its model.
 ROUND = np.dtype(

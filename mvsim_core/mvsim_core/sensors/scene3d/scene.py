@@ -28,7 +28,7 @@ from mvsim_core.sensors.scene3d.tables import (
     body_code,
     place_kernel,
 )
-from mvsim_core.state import STATIC, WHEEL, FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import STATIC, WHEEL, FloatArray, IntArray, Rows
 
 #: Fixed things farther from the origin than this [m] are cast about their own middle, since
 #: casters work in single precision.

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.elements.occupancy_grid import GridMap
-from mvsim_core.polygons import convex_parts, outline_of
+from mvsim_core.geometry.polygons import convex_parts, outline_of
 from mvsim_core.sensors.scene3d.model import GREY, Material, Model, join
 from mvsim_core.sensors.scene3d.rounds import ROUND
-from mvsim_core.state import FloatArray, IntArray
+from mvsim_core.state.arrays import FloatArray, IntArray
 
 #: Sides of what is round and says nothing else.
 SIDES = 24

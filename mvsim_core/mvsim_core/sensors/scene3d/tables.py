@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.state import FloatArray, IntArray, Row, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Row, Rows
 
 #: One placed model. Rotation and shift take its frame to the world (less the scene's origin).
 INSTANCE = np.dtype(

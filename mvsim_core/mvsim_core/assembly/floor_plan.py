@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The map that a robot would make of a world: its fixed solids at one height, as cells.
+
+Occupied is what walls, planes, static blocks and maps touch at that height; free is what can be
+reached from where the vehicles start; the rest, such as the inside of solids, is unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import ndimage
+
+from mvsim_core.assembly.contents import Contents
+from mvsim_core.assembly.world import Builder
+from mvsim_core.elements.occupancy_grid import FREE, OCCUPIED, UNKNOWN, GridMap, GridOrigin
+from mvsim_core.elements.rasterize import BoolGrid, fill
+from mvsim_core.errors import BuildError
+from mvsim_core.specs.sensor import LaserSpec
+from mvsim_core.specs.world import WorldSpec
+from mvsim_core.state.arrays import STATIC, FloatArray
+from mvsim_core.state.entities import Entity
+
+#: Height of a map without a lidar to ask [m], resolution without another map to follow [m].
+USUAL_HEIGHT, USUAL_RESOLUTION = 0.2, 0.05
+#: Free space around solids and starts [m].
+MARGIN = 1.0
+MAX_CELLS = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FloorPlan:
+    """A map, and the height [m] in the world that it shows."""
+
+    grid: GridMap
+    z: float
+
+
+def floor_plan(
+    spec: WorldSpec, *, z: float | None = None, resolution: float | None = None
+) -> FloorPlan:
+    """Return the map of a world as it is at its start.
+
+    Args:
+        spec: The world.
+        z: Height in the world frame [m]; absent: that of the first planar lidar, else 0.2.
+        resolution: Side of a cell [m]; absent: that of the world's first map, else 0.05.
+
+    Raises:
+        BuildError: The world cannot be built, or the map would have too many cells.
+    """
+    contents = Builder(spec).contents(spec, 0)
+    if z is None:
+        z = next(_lidar_heights(contents), USUAL_HEIGHT)
+    if resolution is None:
+        resolution = contents.grids[0].resolution if contents.grids else USUAL_RESOLUTION
+    if not (math.isfinite(resolution) and resolution > 0):
+        raise BuildError(f"resolution must be > 0 [m], got {resolution:g}")
+    solids = [*_solids(contents, z)]
+    starts = [_outline(entity) for entity in contents.vehicles()]
+    paper = _paper(contents.grids, [*_everything(contents)], resolution)
+    occupied = np.zeros(paper.shape, np.bool_)
+    for polygon in solids:
+        fill(occupied, paper.cells(polygon))
+    unknown = np.zeros_like(occupied)
+    for grid in contents.grids:
+        _draw(grid, grid.occupied, occupied, paper)
+        _draw(grid, grid.cells == UNKNOWN, unknown, paper)
+    free = _reached(occupied, unknown, [paper.cells(start) for start in starts])
+    cells = np.full(paper.shape, UNKNOWN, np.int8)
+    cells[free] = FREE
+    cells[occupied] = OCCUPIED
+    return FloorPlan(GridMap(cells, resolution, GridOrigin(paper.x, paper.y)), z)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paper:
+    """Where the cells lie: the lower left corner [m], the side of a cell, rows and columns."""
+
+    x: float
+    y: float
+    resolution: float
+    shape: tuple[int, int]
+
+    def cells(self, points: FloatArray) -> FloatArray:
+        """Return points [m] in cells."""
+        return (points - (self.x, self.y)) / self.resolution
+
+
+def _lidar_heights(contents: Contents) -> Iterator[float]:
+    for entity in contents.vehicles():
+        for sensor in entity.sensors:
+            if isinstance(sensor.spec, LaserSpec):
+                yield float(entity.body["z"][0]) + sensor.spec.pose.z
+    for sensor in contents.standalone:
+        if isinstance(sensor.spec, LaserSpec):
+            yield sensor.spec.pose.z
+
+
+def _solids(contents: Contents, z: float) -> Iterator[FloatArray]:
+    """Yield what stands still at a height, as polygons in the world frame; maps are not in it."""
+    maps = {id(fixture) for fixture in contents.fixtures[: len(contents.grids)]}
+    fixed = [entity for entity in contents.blocks() if entity.body["kind"][0] == STATIC]
+    for entity in (*contents.fixtures, *fixed):
+        for solid in entity.solids:
+            low, high = (float(entity.body["z"][0]) + end for end in solid.z_range)
+            if low <= z <= high and id(entity) not in maps:
+                yield _placed(entity, solid.points)
+
+
+def _everything(contents: Contents) -> Iterator[FloatArray]:
+    """Yield the outlines of all bodies at all heights, without those that a map has in it."""
+    boxes = [_corners(grid) for grid in contents.grids]
+    entities = [*contents.fixtures[len(boxes) :], *contents.entities]
+    for entity in entities:
+        for points in [solid.points for solid in entity.solids] or [np.zeros((1, 2))]:
+            outline = _placed(entity, points)
+            low, high = outline.min(axis=0), outline.max(axis=0)
+            if not any((b.min(axis=0) <= low).all() and (high <= b.max(axis=0)).all()
+                       for b in boxes):  # fmt: skip
+                yield outline
+
+
+def _placed(entity: Entity, points: FloatArray) -> FloatArray:
+    x, y, yaw = (float(entity.body[name][0]) for name in ("x", "y", "yaw"))
+    c, s = math.cos(yaw), math.sin(yaw)
+    placed: FloatArray = points @ np.array([[c, s], [-s, c]]) + (x, y)
+    return placed
+
+
+def _outline(entity: Entity) -> FloatArray:
+    return _placed(entity, entity.solids[0].points if entity.solids else np.zeros((1, 2)))
+
+
+def _paper(grids: list[GridMap], polygons: list[FloatArray], resolution: float) -> _Paper:
+    """Return paper that holds all, its lines on those of a map with the same cells."""
+    lows = [polygon.min(axis=0) - MARGIN for polygon in polygons]
+    highs = [polygon.max(axis=0) + MARGIN for polygon in polygons]
+    lattice = np.zeros(2)
+    for grid in grids[::-1]:
+        corners = _corners(grid)
+        lows.append(corners.min(axis=0))
+        highs.append(corners.max(axis=0))
+        if grid.resolution == resolution and grid.origin.yaw == 0.0:
+            lattice = np.array([grid.origin.x, grid.origin.y])
+    if not lows:
+        lows, highs = [np.full(2, -MARGIN)], [np.full(2, MARGIN)]
+    first = np.floor((np.min(lows, axis=0) - lattice) / resolution + 1e-6)
+    size = np.ceil((np.max(highs, axis=0) - lattice) / resolution - 1e-6) - first
+    if not size.prod() <= MAX_CELLS:
+        raise BuildError(
+            f"the map would have {size[0]:.0f} x {size[1]:.0f} cells of {resolution:g} m, at most"
+            f" {MAX_CELLS} are allowed; choose a coarser resolution"
+        )
+    # Rounded, because the map's file has it as a decimal.
+    x, y = (round(float(value), 9) for value in lattice + first * resolution)
+    return _Paper(x, y, resolution, (max(1, int(size[1])), max(1, int(size[0]))))
+
+
+def _corners(grid: GridMap) -> FloatArray:
+    w, h = grid.width * grid.resolution, grid.height * grid.resolution
+    return grid.to_world(np.array([[0.0, 0.0], [w, 0.0], [w, h], [0.0, h]]))
+
+
+def _draw(grid: GridMap, mask: BoolGrid, on: BoolGrid, paper: _Paper) -> None:
+    """Draw the cells of a map that are in `mask` on other paper, run by run."""
+    for row, columns in enumerate(mask):
+        edges = np.flatnonzero(np.diff(columns.astype(np.int8), prepend=0, append=0))
+        for begin, end in edges.reshape(-1, 2):
+            corners = np.array([[begin, row], [end, row], [end, row + 1], [begin, row + 1]])
+            points = grid.to_world(corners * grid.resolution)
+            fill(on, paper.cells(points))
+
+
+def _reached(occupied: BoolGrid, unknown: BoolGrid, starts: list[FloatArray]) -> BoolGrid:
+    """Return the free cells that hang together with a start, or with the border without one."""
+    passable = ~occupied & ~unknown
+    begin = np.zeros_like(occupied)
+    for start in starts:
+        fill(begin, start)
+    if not starts:
+        begin[[0, -1]] = begin[:, [0, -1]] = True
+    labels, count = ndimage.label(passable)
+    wanted = np.zeros(count + 1, np.bool_)
+    wanted[labels[begin & passable]] = True
+    wanted[0] = False
+    reached: BoolGrid = wanted[labels]
+    return reached

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long a time step may be for the wheels of a vehicle, before they shake.
+
+Wheel dynamics are advanced by explicit Euler steps. A quantity with x' = -ω x keeps its sign and
+size under control while dt < 2/ω ("Stability Considerations" of the physics documentation). The
+three rates ω that a vehicle has:
+
+**Bearing.** A wheel that the ground does not hold: I ω' = -C_damping ω, so ω_n = C_damping / I.
+
+**Speed controller, wheel slipping.** Where the motor is stronger than the grip,
+max_torque > mu N R, the wheel may spin freely: I ω' = KP (v* - ω R), so ω_n = KP R / I. A
+derivative with the pole N adds KD N to KP, for what is fast. Without a pole
+
+    z² + (KP R/I dt + b - 1) z - b = 0,  b = KD R / I,
+
+is stable (Jury) if KP R/I dt < 2 (1 - b): with b >= 1 at no step.
+
+**Speed controller, wheel gripping.** The controller then accelerates the vehicle. With the mass m
+(wheels included), the wheels' inertias as the mass i = Σ I/R², and the stiffness K = Σ KP/R of all
+driven wheels, the rate is ω_n = K / (m + i). Here a step must be shorter still: a gripping wheel
+turns as fast as the vehicle moved one step ago, ω R = v_{k-1}, so that
+
+    m (v_{k+1} - v_k) + i (v_k - v_{k-1}) = -K v_{k-1} dt,
+
+    z² + (i/m - 1) z + (K dt - i)/m = 0.
+
+Both roots are inside the unit circle (Jury) if K dt < m + i, which is dt < 1/ω_n, and if i < m.
+Turning on the spot is the same with moments: m becomes the inertia about the centre of mass, I/R²
+and KP/R get the factor y² of each wheel.
+
+The last condition, i < m, has no dt in it. Wheels whose given inertia, as a mass I/R², exceeds
+what they carry shake at any step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from mvsim_core.specs.friction import EllipseSpec
+from mvsim_core.state.arrays import Rows
+from mvsim_core.state.entities import Entity
+
+
+class Limit(NamedTuple):
+    """A bound of the time step: what it comes from, its rate [1/s], the longest step [s].
+
+    `remedy` says what to do where no step is short enough.
+    """
+
+    cause: str
+    rate: float
+    longest: float
+    remedy: str = "make the wheels lighter"
+
+
+def step_limits(entity: Entity, gravity: float) -> Iterator[Limit]:
+    """Yield the bounds that the wheels of a vehicle put on the time step.
+
+    A longest step of 0 means that no step is short enough.
+    """
+    if entity.vehicle is None or bool(entity.body["ideal"][0]):
+        return
+    names = [wheel.name for wheel in entity.spec.dynamics.wheels]
+    damping = float(getattr(entity.spec.friction, "c_damping", 0.0))
+    for name, wheel in zip(names, entity.wheels, strict=False):
+        if damping > 0.0:
+            rate = damping / float(wheel["inertia"])
+            yield Limit(f"C_damping on {name}", rate, 2.0 / rate)
+    mass = float(entity.body["mass"][0])
+    as_mass = float((entity.wheels["inertia"] / entity.wheels["radius"] ** 2).sum())
+    if as_mass >= mass:
+        yield Limit(
+            f"the inertia of wheels worth {as_mass:.3g} kg on a vehicle of {mass:.3g} kg",
+            float("inf"),
+            0.0,
+        )
+    elif len(entity.pids):
+        yield from _controller_limits(entity, names, gravity)
+
+
+def step_warning(entity: Entity, gravity: float, dt: float) -> str:
+    """Return what is wrong with a step of dt [s] for the wheels of a vehicle, or ""."""
+    limits = step_limits(entity, gravity)
+    tightest = min(limits, key=lambda limit: limit.longest, default=None)
+    if tightest is None or tightest.longest >= dt:
+        return ""
+    if tightest.longest == 0.0:
+        return (
+            f"{tightest.cause} lets the wheels of {entity.name!r} shake at any time step, so that"
+            f" it may hardly move; {tightest.remedy}{_other_drive(entity)}"
+        )
+    return (
+        f"the time step of {dt:g} s is too long for the wheels of {entity.name!r}:"
+        f" {tightest.cause} answers at {tightest.rate:.3g} 1/s;"
+        f" the longest good step is {_down(tightest.longest)} s{_other_drive(entity)}"
+    )
+
+
+def _other_drive(entity: Entity) -> str:
+    """Return what helps a car whose driven wheels measure their own slip."""
+    dynamics = entity.spec.dynamics
+    if dynamics.kind != "ackermann" or dynamics.drive != "rear":
+        return ""
+    return "; or <drive>front</drive>, so that speed is measured at wheels that roll freely"
+
+
+def _down(value: float) -> str:
+    """Return two digits of a number, rounded down."""
+    scale = 10.0 ** (1 - math.floor(math.log10(value)))
+    return f"{math.floor(value * scale * (1.0 + 1e-9)) / scale:g}"
+
+
+def _controller_limits(entity: Entity, names: list[str], gravity: float) -> Iterator[Limit]:
+    assert entity.vehicle is not None
+    body, vehicle, pids = entity.body[0], entity.vehicle[0], entity.pids
+    first = int(vehicle["driven0"])
+    driven = entity.wheels[first : first + int(vehicle["driven_n"])]
+    kp = float(pids["kp"].max())
+    if kp <= 0.0 or not len(driven):
+        return
+    measured = {int(vehicle["odo_left"]) - first, int(vehicle["odo_right"]) - first}
+    for k, (name, wheel) in enumerate(zip(names[first:], driven, strict=False)):
+        if k not in measured:
+            continue  # what it does where it slips, its controller does not see
+        if float(pids["max_torque"].max()) > _grip(entity, wheel, gravity):
+            yield from _slipping_limits(pids, name, float(wheel["radius"] / wheel["inertia"]))
+    inertias = entity.wheels["inertia"] / entity.wheels["radius"] ** 2
+    stiffness = kp / driven["radius"]
+    rate = float(stiffness.sum() / (body["mass"] + inertias.sum()))
+    yield Limit("KP along the way", rate, 1.0 / rate)
+    if float(vehicle["wheelbase"]) == 0.0:
+        turning = float((stiffness * driven["y"] ** 2).sum())
+        moment = float(body["inertia"] + (inertias * entity.wheels["y"] ** 2).sum())
+        if turning > 0.0:
+            yield Limit("KP in turns", turning / moment, moment / turning)
+
+
+def _slipping_limits(pids: Rows, name: str, response: float) -> Iterator[Limit]:
+    """Yield the bounds of one wheel that slips; `response` is R / I [1/(kg m)]."""
+    kp, kd, pole = (float(pids[field].max()) for field in ("kp", "kd", "n"))
+    if kd == 0.0 or pole > 0.0:
+        rate = (kp + kd * pole) * response
+        cause = "KP and KD N" if kd > 0.0 else "KP"
+        yield Limit(f"{cause} on {name} where it slips", rate, 2.0 / rate)
+    elif kd * response >= 1.0:
+        cause = f"KD of {kd:g} without N on {name} where it slips"
+        remedy = f"KD must be below {_down(1.0 / response)}, or <N> low-pass it"
+        yield Limit(cause, math.inf, 0.0, remedy)
+    else:
+        rate = kp * response / (1.0 - kd * response)
+        yield Limit(f"KP and KD on {name} where it slips", rate, 2.0 / rate)
+
+
+def _grip(entity: Entity, wheel: Rows, gravity: float) -> float:
+    """Return the torque at which a wheel begins to slip on level ground [N m]."""
+    weight = float(wheel["load"] + wheel["mass"] * gravity)
+    friction: Any = entity.spec.friction
+    if isinstance(friction, EllipseSpec):
+        mu = friction.c_s * friction.slip_ratio_saturation
+    else:
+        mu = getattr(friction, "mu", math.inf)
+    return float(mu * weight * wheel["radius"])

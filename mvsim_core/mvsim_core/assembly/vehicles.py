@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a vehicle spec to the rows and shapes of a vehicle."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mvsim_core.assembly.kinematics import build_kinematics
+from mvsim_core.controllers import controller_class
+from mvsim_core.dynamics import DYNAMICS, Layout
+from mvsim_core.dynamics.steering import set_steering
+from mvsim_core.errors import BuildError, Problem
+from mvsim_core.geometry.polygons import outline_of
+from mvsim_core.geometry.poses import Pose, area_of, box
+from mvsim_core.solver.base import Inertia, Material
+from mvsim_core.specs.controller import (
+    AckermannRawSpec,
+    ControllerSpec,
+    DrivetrainRawSpec,
+    FrontSteerPidSpec,
+    PidSpec,
+    RawSpec,
+    TwistFrontSteerPidSpec,
+    TwistPidSpec,
+)
+from mvsim_core.specs.vehicle import VehicleSpec
+from mvsim_core.specs.wheel import WheelSpec
+from mvsim_core.state.arrays import (
+    ACKERMANN,
+    NEVER,
+    PID,
+    TORQUE,
+    TWIST,
+    VEHICLE,
+    WHEEL,
+    FloatArray,
+    Rows,
+)
+from mvsim_core.state.entities import Entity, Solid, body_row
+
+#: Chassis slide along obstacles without friction; wheels rub (the original's values).
+CHASSIS = Material(friction=0.0, restitution=0.01)
+TYRE = Material(friction=0.5, restitution=0.05)
+#: Speeds below which a set point is zero and a vehicle stands, for controllers without own ones.
+ZERO_SPEED, STOP_SPEED = 0.001, 0.05
+
+
+def build_vehicle(
+    spec: VehicleSpec,
+    pose: Pose,
+    outline: FloatArray,
+    z_range: tuple[float, float],
+    gravity: float,
+) -> Entity:
+    """Return the entity of one vehicle.
+
+    Args:
+        spec: What the file says.
+        pose: Initial pose, world frame.
+        outline: Chassis polygon (n, 2) in the vehicle frame [m].
+        z_range: Lower and upper end of the chassis [m].
+        gravity: Acceleration of gravity [m/s²].
+
+    Raises:
+        BuildError: Wheels are where they cannot be.
+    """
+    outline = outline_of(outline)
+    layout = DYNAMICS.get(spec.dynamics.kind)().layout(spec.dynamics)
+    _check_wheels(spec, layout)
+    inertia = _inertia(spec, outline)
+    chassis = spec.dynamics.chassis
+    body = body_row(pose, spec.init_vel, inertia)
+    body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
+    controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
+    body["ideal"] = int(controller.ideal)
+    vehicle, pids = _vehicle_rows(spec, layout)
+    area = area_of(outline)
+    vehicle["chassis_x"], vehicle["chassis_y"] = area.x, area.y
+    vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
+    wheels = _wheel_rows(spec, gravity, inertia)
+    for wheel, part in zip(wheels, layout.odometry, strict=False):
+        wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
+    _initial_command(spec, layout, vehicle, wheels)
+    limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
+    solids = [Solid(outline, CHASSIS, z_range)]
+    solids += [_wheel_solid(w) for w in spec.dynamics.wheels]
+    return Entity(
+        name=spec.name,
+        spec=spec,
+        body=body,
+        inertia=inertia,
+        solids=solids,
+        vehicle=vehicle,
+        wheels=wheels,
+        pids=pids,
+        limits=limits,
+        kinematics=kinematics,
+    )
+
+
+def _inertia(spec: VehicleSpec, outline: FloatArray) -> Inertia:
+    """Return the mass properties of a uniform chassis plate and uniform wheel boxes."""
+    chassis = spec.dynamics.chassis
+    area = area_of(outline)
+    parts = [(chassis.mass, area.x, area.y, chassis.mass * area.second_moment / area.area)]
+    for w in spec.dynamics.wheels:
+        parts.append((w.mass, w.x, w.y, w.mass * (w.diameter**2 + w.width**2) / 12.0))
+    mass = sum(m for m, *_ in parts)
+    x = sum(m * px for m, px, *_ in parts) / mass
+    y = sum(m * py for m, _, py, _ in parts) / mass
+    about = sum(i + m * ((px - x) ** 2 + (py - y) ** 2) for m, px, py, i in parts)
+    return Inertia(mass, x, y, about)
+
+
+def _wheel_solid(wheel: WheelSpec) -> Solid:
+    corners = box(wheel.diameter, wheel.width, (wheel.x, wheel.y, wheel.yaw))
+    return Solid(corners, TYRE, (0.0, wheel.diameter))
+
+
+def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
+    wheels = spec.dynamics.wheels
+    rows = np.zeros(len(wheels), WHEEL)
+    load = spec.dynamics.chassis.mass / len(wheels) * gravity
+    vx, vy, wz = spec.init_vel
+    for row, w in zip(rows, wheels, strict=True):
+        radius = w.radius
+        row["x"], row["y"], row["yaw"] = w.x, w.y, w.yaw
+        row["yaw_c"], row["yaw_s"] = math.cos(w.yaw), math.sin(w.yaw)
+        row["radius"], row["width"], row["mass"] = radius, w.width, w.mass
+        row["inertia"] = w.spin_inertia
+        row["load"] = load
+        row["region_mu"] = row["region_c_rr"] = math.nan
+        at_x = vx - wz * (w.y - inertia.com_y)
+        at_y = vy + wz * (w.x - inertia.com_x)
+        along = math.cos(w.yaw) * at_x + math.sin(w.yaw) * at_y
+        row["rollers"], row["tan_grip"] = w.has_rollers, math.tan(w.grip)
+        row["grip_c"], row["grip_s"] = math.cos(w.grip), math.sin(w.grip)
+        across = -math.sin(w.yaw) * at_x + math.cos(w.yaw) * at_y
+        row["omega"] = (along + across * row["tan_grip"]) / radius  # rolls from the start
+    return rows
+
+
+def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
+    wheels = spec.dynamics.wheels
+    row = np.zeros(1, VEHICLE)
+    row["n_wheels"] = len(wheels)
+    row["chassis_mass"] = spec.dynamics.chassis.mass
+    row["track"] = wheels[layout.odo_left].y - wheels[layout.odo_right].y
+    row["driven0"], row["driven_n"] = layout.driven_first, layout.driven_count
+    row["wheelbase"], row["front_track"] = layout.wheelbase, layout.front_track
+    row["max_steer"], row["max_steer_rate"] = layout.max_steer, layout.max_steer_rate
+    row["transfer"] = spec.dynamics.weight_transfer
+    row["free"], row["holonomic"] = bool(layout.odometry), layout.holonomic
+    for name, value in layout.gears._asdict().items():
+        row[name] = value
+    row["odo_left"], row["odo_right"] = layout.odo_left, layout.odo_right
+    odometry = spec.odometry
+    row["odo_kx"], row["odo_ky"] = odometry.x_multiplier, odometry.y_multiplier
+    row["odo_kyaw"] = odometry.yaw_multiplier
+    controller = spec.dynamics.controller
+    n = layout.driven_count if isinstance(controller, PidSpec) else 0
+    return row, np.repeat(_pid_row(controller), n)
+
+
+def _pid_row(controller: ControllerSpec) -> Rows:
+    row = np.zeros(1, PID)
+    if not isinstance(controller, PidSpec):
+        return row
+    row["kp"], row["ki"], row["kd"] = controller.kp, controller.ki, controller.kd
+    row["i_max"] = math.inf if controller.i_max is None else controller.i_max
+    row["max_torque"] = controller.max_torque or math.inf
+    row["zero"], row["stop"] = ZERO_SPEED, STOP_SPEED
+    if isinstance(controller, TwistPidSpec):
+        row["n"] = controller.n
+        row["antiwindup"] = controller.enable_antiwindup
+        if controller.enable_feedforward:
+            row["feedforward"] = controller.feedforward_gain
+        if controller.enable_reference_filter:
+            row["filter_tau"] = controller.reference_filter_tau
+            row["filter_order"] = controller.reference_filter_order
+    if isinstance(controller, TwistFrontSteerPidSpec):
+        row["zero"], row["stop"] = controller.zero_threshold, controller.stop_threshold
+    return row
+
+
+def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: Rows) -> None:
+    """Enter the set points of the file; they do not time out."""
+    controller = spec.dynamics.controller
+    row = vehicle[0]
+    row["cmd_tick"] = NEVER
+    if layout.wheelbase > 0.0:
+        set_steering(row, wheels, getattr(controller, "steer_ang", 0.0), math.inf)
+        row["cmd_steer"] = row["steer"]
+    if isinstance(controller, FrontSteerPidSpec):
+        row["cmd_kind"], row["cmd_speed"] = ACKERMANN, controller.v
+    elif isinstance(controller, TwistPidSpec):
+        row["cmd_kind"], row["cmd_vx"], row["cmd_wz"] = TWIST, controller.v, controller.w
+    elif isinstance(controller, RawSpec):
+        row["cmd_kind"] = TORQUE
+    if isinstance(controller, AckermannRawSpec):
+        wheels["cmd_torque"][2:4] = controller.fl_torque, controller.fr_torque
+    if isinstance(controller, DrivetrainRawSpec):
+        row["cmd_engine"] = controller.torque
+
+
+def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
+    wheels = spec.dynamics.wheels
+    track = wheels[layout.odo_left].y - wheels[layout.odo_right].y
+    if not layout.odometry and track == 0.0:
+        y = wheels[layout.odo_left].y
+        raise _misfit(spec, f"the wheels of the odometry must differ in y [m], both have {y:g}")
+    if spec.friction.kind == "ellipse" and any(w.has_rollers for w in wheels):
+        raise _misfit(
+            spec,
+            "the friction of class ellipse knows no rollers; take default or wardiagnemma",
+        )
+    if layout.max_steer > 0.0 and layout.wheelbase <= 0.0:
+        raise _misfit(
+            spec,
+            "front wheels must be ahead of the rear wheels (wheelbase must be > 0 [m], got"
+            f" {layout.wheelbase:g})",
+        )
+
+
+def _misfit(spec: VehicleSpec, message: str) -> BuildError:
+    return BuildError(Problem.at(spec.dynamics.where, "dynamics", f"{spec.name}: {message}"))

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of a whole world, from where people would look at it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mvsim_core.assembly.contents import Contents
+from mvsim_core.assembly.islands import moved
+from mvsim_core.sensors.pinhole import Pinhole
+from mvsim_core.specs.params import NOWHERE
+from mvsim_core.specs.world import GuiSpec
+from mvsim_core.state.arrays import FloatArray, Rows
+
+Picture = npt.NDArray[np.uint8]
+Point = tuple[float, float, float]
+
+#: Size of a world with nothing in it [m].
+EMPTY = 5.0
+#: How much larger than seen from above a world may be painted: it is seen from the side.
+FILL = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """From where to look, where to, and how.
+
+    Attributes:
+        eye: Place of the camera, world frame [m].
+        at: What is in the middle of the picture [m].
+        fov: Vertical field of view [rad].
+        near: Nothing nearer is seen [m].
+    """
+
+    eye: Point
+    at: Point
+    fov: float
+    near: float
+
+
+def view_of(gui: GuiSpec, contents: Contents, bodies: Rows) -> View:
+    """Return the view that a world file's <gui> asks for; without one, of all that is there."""
+    target = gui.cam_point_to
+    for entity in contents.vehicles():
+        if entity.name == gui.follow_vehicle:
+            row = bodies[entity.row]
+            target = (float(row["x"]), float(row["y"]), float(row["z"]))
+    distance = gui.cam_distance
+    if gui.where == NOWHERE:
+        low, high = _bounds(contents, bodies)
+        middle = 0.5 * (low + high)
+        target = (float(middle[0]), float(middle[1]), 0.0)
+        reach = 0.5 * float(np.hypot(*(high - low)))
+        distance = reach / math.tan(0.5 * gui.fov) / FILL
+    level = distance * math.cos(gui.cam_elevation)
+    eye = (
+        target[0] + level * math.cos(gui.cam_azimuth),
+        target[1] + level * math.sin(gui.cam_azimuth),
+        target[2] + distance * math.sin(gui.cam_elevation),
+    )
+    return View(eye, target, gui.fov, gui.clip_plane_min)
+
+
+def paint(contents: Contents, bodies: Rows, view: View, size: tuple[int, int]) -> Picture:
+    """Return (height, width, 3) red, green, blue of a world as it is now.
+
+    Args:
+        contents: The world's.
+        bodies: BODY, all rows.
+        view: From where.
+        size: Width and height [pixel].
+
+    Raises:
+        GlMissingError: There is no OpenGL.
+        ValueError: The view looks nowhere.
+    """
+    from mvsim_core.rendering.renderer import Painter
+
+    scene = contents.scene3d
+    if not scene.painter:
+        scene.painter = Painter(scene.lights)
+    width, height = size
+    focal = 0.5 * height / math.tan(0.5 * view.fov)
+    camera = Pinhole(width, height, focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
+    pose = np.append(_optical_axes(view).ravel(), view.eye)
+    picture: Picture = scene.painter.paint(camera, pose, view.near, scene.layout(bodies))
+    return picture
+
+
+def _optical_axes(view: View) -> FloatArray:
+    """Return (3, 3): right, down and ahead as columns, in the world; the horizon is level."""
+    ahead = np.subtract(view.at, view.eye)
+    length = float(np.linalg.norm(ahead))
+    if length == 0.0:
+        raise ValueError("the eye is where it looks at")
+    ahead = ahead / length
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    if float(np.linalg.norm(right)) < 1e-9:  # straight up or down: x is to the right
+        right = np.array([1.0, 0.0, 0.0])
+    right = right / np.linalg.norm(right)
+    return np.column_stack([right, np.cross(ahead, right), ahead])
+
+
+def _bounds(contents: Contents, bodies: Rows) -> tuple[FloatArray, FloatArray]:
+    """Return the corners of the rectangle that holds everything [m]."""
+    outlines = list(_outlines(contents, bodies))
+    points = np.vstack(outlines or [np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]])])
+    return points.min(axis=0), points.max(axis=0)
+
+
+def _outlines(contents: Contents, bodies: Rows) -> Iterator[FloatArray]:
+    for entity in contents.entities:
+        row = bodies[entity.row]
+        pose = (float(row["x"]), float(row["y"]), float(row["yaw"]))
+        yield from (moved(solid.points, pose) for solid in entity.solids)
+    for fixture in contents.fixtures:
+        yield from (solid.points for solid in fixture.solids)

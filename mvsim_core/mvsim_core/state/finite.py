@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What to say when a step makes a number that is not finite, or beyond all measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mvsim_core.errors import StepError
+from mvsim_core.state.arrays import Row, Rows
+
+if TYPE_CHECKING:
+    from mvsim_core.state.entities import Entity
+
+BODY_FIELDS = ("cvx", "cvy", "wz", "x", "y", "yaw")
+WHEEL_FIELDS = ("omega", "torque", "fx", "fy")
+#: Beyond it a number counts as not finite: single precision has no digits left [SI].
+HUGE = 1e30
+
+
+def body_error(entities: Iterable[Entity], bodies: Rows, row: int, tick: int) -> StepError:
+    """Return the error for a row of BODY in a tick."""
+    name = next(e.name for e in entities if e.row == row)
+    return _error(name, bodies[row], BODY_FIELDS, tick)
+
+
+def wheel_error(entities: Iterable[Entity], wheels: Rows, row: int, tick: int) -> StepError:
+    """Return the error for a row of WHEEL in a tick."""
+    owner = next(e for e in entities if 0 <= row - e.wheel0 < len(e.wheels))
+    k = row - owner.wheel0
+    specs = getattr(owner.spec.dynamics, "wheels", ())
+    label = specs[k].name if k < len(specs) else f"wheel {k + 1}"
+    return _error(f"{owner.name}: {label}", wheels[row], WHEEL_FIELDS, tick)
+
+
+def _error(name: str, row: Row, fields: tuple[str, ...], tick: int) -> StepError:
+    for field in fields:
+        if not abs(row[field]) < HUGE:
+            return StepError(
+                f"{name}: {field} is {row[field]:g} in tick {tick};"
+                " a torque, mass or time step may be far out of range"
+            )
+    return StepError(f"{name}: not finite in tick {tick}")

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the newest command of each vehicle to the targets of its controller."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Rows
+
+
+@njit(cache=True, nogil=True)
+def apply_commands_kernel(vehicles: Rows, tick: int, timeout_ticks: int) -> None:
+    """Copy commands to targets; those older than `timeout_ticks` (0: never) become a stop."""
+    for i in range(vehicles.shape[0]):
+        v = vehicles[i]
+        v.expired = 0
+        if timeout_ticks > 0 and v.cmd_tick != NEVER and tick - v.cmd_tick > timeout_ticks:
+            v.expired = 1
+        v.vx = 0.0
+        v.vy = 0.0
+        v.wz = 0.0
+        v.target_steer = math.nan
+        if v.cmd_kind == TWIST and v.expired == 0:
+            v.vx = v.cmd_vx
+            v.vy = v.cmd_vy
+            v.wz = v.cmd_wz
+        elif v.cmd_kind == ACKERMANN:
+            v.target_steer = v.cmd_steer  # a stopped car keeps its wheels turned
+            if v.expired == 0:
+                v.vx = v.cmd_speed
+                v.wz = v.cmd_speed * math.tan(v.cmd_steer) / v.wheelbase

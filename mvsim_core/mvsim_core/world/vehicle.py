@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vehicles for people: commands go in; pose, odometry, wheels and sensors can be read.
+
+Frames: world = ENU-like world frame of the file; vehicle = reference point, x forward, y left.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mvsim_core.controllers import controller_class
+from mvsim_core.dynamics.steering import CREEP
+from mvsim_core.errors import CommandError
+from mvsim_core.geometry.poses import Pose, Twist
+from mvsim_core.recording.live import LiveLog
+from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
+from mvsim_core.state.entities import Entity
+from mvsim_core.world.handles import Handle, need_finite
+
+if TYPE_CHECKING:
+    from mvsim_core.world.world import World
+
+#: Steering and circles at their limits but for this factor are no reason for a warning.
+ALMOST = 0.999
+
+
+class Odometry(NamedTuple):
+    """What the wheels say: pose in the odometry frame (zero at the start) and twist."""
+
+    pose: Pose
+    twist: Twist
+
+
+class WheelView:
+    """One wheel; numbers are read from and written to the world's arrays."""
+
+    __slots__ = ("_index", "_vehicle")
+
+    def __init__(self, vehicle: Vehicle, index: int) -> None:
+        """Refer to wheel `index` of a vehicle."""
+        self._vehicle = vehicle
+        self._index = index
+
+    def _row(self) -> Any:
+        entity = self._vehicle._entity
+        return self._vehicle._world.state_arrays.wheels[entity.wheel0 + self._index]
+
+    @property
+    def omega(self) -> float:
+        """Spin [rad/s], positive rolls forward."""
+        return float(self._row()["omega"])
+
+    @omega.setter
+    def omega(self, value: float) -> None:
+        need_finite("omega", omega=value)
+        self._row()["omega"] = value
+
+    @property
+    def phi(self) -> float:
+        """Spin angle [rad]."""
+        return float(self._row()["phi"])
+
+    @property
+    def steering(self) -> float:
+        """Angle about the vertical axis, vehicle frame [rad]."""
+        return float(self._row()["yaw"])
+
+    @property
+    def torque(self) -> float:
+        """Motor torque of the last step [N m], positive drives forward."""
+        return float(self._row()["torque"])
+
+    @property
+    def fx(self) -> float:
+        """Ground force along the vehicle's x axis in the last step [N]."""
+        return float(self._row()["fx"])
+
+    @property
+    def fy(self) -> float:
+        """Ground force along the vehicle's y axis in the last step [N]."""
+        return float(self._row()["fy"])
+
+    @property
+    def load(self) -> float:
+        """Weight of the chassis that rests on it [N], its own not included."""
+        return float(self._row()["load"])
+
+    @property
+    def position(self) -> tuple[float, float]:
+        """Centre in the vehicle frame [m]."""
+        row = self._row()
+        return float(row["x"]), float(row["y"])
+
+
+class Vehicle(Handle):
+    """A vehicle: commands go in, pose, twist, odometry, wheels and sensors can be read."""
+
+    def __init__(self, world: World, entity: Entity) -> None:
+        """Refer to one vehicle of a world."""
+        super().__init__(world, entity)
+        self._warned: set[str] = set()
+
+    @property
+    def _row(self) -> Any:
+        return self._world.state_arrays.vehicles[self._entity.vehicle_row]
+
+    @property
+    def kind(self) -> str:
+        """Class of its dynamics ("differential", "ackermann", …)."""
+        return str(self.spec.dynamics.kind)
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Kinds of command that its controller follows: "twist", "ackermann", "torque"."""
+        accepted: frozenset[str] = self._controller.accepts
+        return accepted if self.steerable else accepted - {"ackermann"}
+
+    @property
+    def _controller(self) -> Any:
+        return controller_class(self.kind, self.spec.dynamics.controller.kind)
+
+    @property
+    def steerable(self) -> bool:
+        """Whether its front wheels steer."""
+        return bool(self._row["wheelbase"] > 0.0)
+
+    @property
+    def holonomic(self) -> bool:
+        """Whether it can follow a sideways velocity."""
+        if self._row["free"]:
+            return bool(self._row["holonomic"])
+        return not self.steerable and bool(self._controller.ideal)
+
+    @property
+    def odometry(self) -> Odometry:
+        """Pose and twist from the wheels' spin."""
+        v = self._row
+        return Odometry(
+            Pose(x=float(v["odo_x"]), y=float(v["odo_y"]), yaw=float(v["odo_yaw"])),
+            Twist(float(v["odo_vx"]), float(v["odo_vy"]), float(v["odo_wz"])),
+        )
+
+    @property
+    def kinematics(self) -> Any:
+        """Limits of its commands, see `mvsim_core.kinematics`; None if it has no such limits."""
+        return self._entity.kinematics
+
+    @property
+    def target(self) -> Twist:
+        """Twist that its controller follows: the last step's command within its kinematics."""
+        v = self._row
+        return Twist(float(v["vx"]), float(v["vy"]), float(v["wz"]))
+
+    @property
+    def steering(self) -> float:
+        """Angle of the virtual centre wheel [rad]."""
+        return float(self._row["steer"])
+
+    @property
+    def wheels(self) -> list[WheelView]:
+        """Its wheels in the order of the world file."""
+        return [WheelView(self, i) for i in range(len(self._entity.wheels))]
+
+    @property
+    def sensors(self) -> dict[str, Any]:
+        """Its sensors by name."""
+        return {sensor.name: sensor for sensor in self._entity.sensors}
+
+    @property
+    def chassis_polygon(self) -> FloatArray:
+        """Outline of the chassis (n, 2) in the vehicle frame [m]."""
+        return self._entity.solids[0].points
+
+    @property
+    def command_expired(self) -> bool:
+        """Whether the last command is older than the world's time-out."""
+        return bool(self._row["expired"])
+
+    def live_log(self) -> LiveLog:
+        """Return what a log would hold of it, to be looked at in any step."""
+        return LiveLog(self._entity, self._world)
+
+    def set_twist(self, vx: float, vy: float = 0.0, wz: float = 0.0) -> None:
+        """Command a velocity in the vehicle frame [m/s, m/s, rad/s].
+
+        What a vehicle can't do it warns of once: a sideways velocity, or, if it steers, a circle
+        that is too tight. It follows the rest.
+
+        Raises:
+            CommandError: Its controller takes no twist, or a value is not finite.
+        """
+        self._need("twist")
+        need_finite("twist", vx=vx, vy=vy, wz=wz)
+        if wz != 0.0 and self.steerable and not self._controller.ideal:
+            self._check_circle(vx, wz)
+        row = self._row
+        row["cmd_vx"], row["cmd_vy"], row["cmd_wz"] = vx, self.sideways(vy), wz
+        self._commanded(TWIST)
+
+    def sideways(self, vy: float) -> float:
+        """Return what it follows of a sideways velocity [m/s]: all, or none and warn once."""
+        if vy == 0.0 or self.holonomic:
+            return vy
+        self._warn_once("sideways", "move sideways: vy is ignored")
+        return 0.0
+
+    def _check_circle(self, vx: float, wz: float) -> None:
+        row = self._row
+        least = float(row["wheelbase"]) / math.tan(float(row["max_steer"]))
+        if abs(vx) < CREEP:
+            self._warn_once("spot", "turn on the spot: it stands, with its wheels turned")
+        elif abs(vx) < ALMOST * least * abs(wz):
+            self._warn_once(
+                "circle",
+                f"turn with a radius of {abs(vx / wz):.3g} m: at the limit of its steering"
+                f" it is {least:.3g} m",
+            )
+
+    def set_ackermann(self, speed: float, steering: float) -> None:
+        """Command speed at the rear axle [m/s] and angle of the virtual centre wheel [rad].
+
+        An angle beyond the limit becomes that limit, with one warning.
+
+        Raises:
+            CommandError: It does not steer, or a value is not finite.
+        """
+        self._need("ackermann")
+        need_finite("Ackermann command", speed=speed, steering=steering)
+        row = self._row
+        row["cmd_speed"], row["cmd_steer"] = speed, self._within_limit(steering)
+        self._commanded(ACKERMANN)
+
+    def _within_limit(self, steering: float) -> float:
+        limit = float(self._row["max_steer"])
+        if ALMOST * abs(steering) > limit:
+            self._warn_once("angle", f"steer by {steering:.3g} rad: its limit is {limit:.3g} rad")
+        return min(max(steering, -limit), limit)
+
+    def _warn_once(self, kind: str, what: str) -> None:
+        """Warn that it cannot do something, the first time that a kind of thing is asked for."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            # four: this, the check, the command, and the place to show, whence the command comes
+            warnings.warn(f"{self.name} cannot {what}", stacklevel=4)
+
+    def set_wheel_torques(self, torques: Sequence[float], steering: float | None = None) -> None:
+        """Command motor torques [N m], positive drives forward, in the order of the wheels.
+
+        Args:
+            torques: One a wheel, or two (left, right) for all wheels of each side; a vehicle with
+                a drivetrain takes one, that of its engine.
+            steering: Angle of the virtual centre wheel [rad]; None leaves it as it is.
+
+        Raises:
+            CommandError: Its controller is not `raw`, or numbers or values do not fit.
+        """
+        self._need("torque")
+        if steering is not None:
+            need_finite("steering", steering=steering)
+            self._row["cmd_steer"] = steering
+        n = len(self._entity.wheels)
+        values = np.asarray(torques, dtype=float)
+        if self.kind == "ackermann_drivetrain":
+            if values.shape != (1,):
+                raise CommandError(f"{self.name}: expected one engine torque [N m], got {torques}")
+            need_finite("engine torque", torque=float(values[0]))
+            self._row["cmd_engine"] = values[0]
+            self._commanded(TORQUE)
+            return
+        if values.shape == (2,) and n > 2 and not self.steerable:
+            values = np.resize(values, n)
+            values[n - n % 2 :] = 0.0
+        if values.shape != (n,):
+            raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {len(values)}")
+        need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
+        start = self._entity.wheel0
+        self._world.state_arrays.wheels["cmd_torque"][start : start + n] = values
+        self._commanded(TORQUE)
+
+    def stop(self) -> None:
+        """Command standstill, or no torque."""
+        self._row["cmd_kind"] = NO_COMMAND
+        self._row["cmd_engine"] = 0.0
+        start = self._entity.wheel0
+        wheels = self._world.state_arrays.wheels[start : start + len(self._entity.wheels)]
+        wheels["cmd_torque"] = 0.0
+
+    def _commanded(self, kind: int) -> None:
+        row = self._row
+        row["cmd_kind"] = kind
+        row["cmd_tick"] = self._world.ticks
+
+    def _need(self, kind: str) -> None:
+        if kind not in self.accepts:
+            controller = self.spec.dynamics.controller.kind
+            takes = ", ".join(sorted(self.accepts)) or "nothing"
+            raise CommandError(
+                f"{self.name}: controller {controller!r} of a {self.kind!r} vehicle"
+                f" takes no {kind} command; it takes: {takes}"
+            )
