@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Growing tables of structured rows in which a row keeps its place until it is removed.
+
+References between tables are row numbers, so that adding or removing one entity touches nothing
+of the others. Free rows are reused, the last freed first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.state.arrays import Rows
+
+#: Rows of a table before it grows for the first time.
+FIRST_CAPACITY = 8
+
+
+class Table:
+    """Rows of one dtype, handed out in blocks.
+
+    Args:
+        dtype: Of the rows.
+        empty: Values of the fields of free rows by which kernels skip them, such as {"body": -1};
+            all other fields of free and of new rows are zero.
+
+    Attributes:
+        rows: All rows up to the last that was ever in use. A table that grows replaces this array,
+            so read it from the table each time.
+    """
+
+    __slots__ = ("_buffer", "_empty", "_free", "rows")
+
+    def __init__(self, dtype: np.dtype[Any], empty: Mapping[str, float] | None = None) -> None:
+        """Make an empty table."""
+        self._empty = np.zeros(1, dtype)
+        for name, value in (empty or {}).items():
+            self._empty[name] = value
+        self._buffer: Rows = np.zeros(0, dtype)
+        self._free: dict[int, list[int]] = {}  # size of a block -> first rows of free ones
+        self.rows: Rows = self._buffer
+
+    def __len__(self) -> int:
+        """Return the number of rows, free ones included."""
+        return len(self.rows)
+
+    def add(self, block: Rows) -> int:
+        """Copy a block of rows in and return where its first row is; an empty block is at 0."""
+        count = len(block)
+        if count == 0:
+            return 0
+        free = self._free.get(count)
+        if free:
+            first = free.pop()
+        else:
+            first = len(self.rows)
+            self._reserve(first + count)
+        self.rows[first : first + count] = block
+        return first
+
+    def remove(self, first: int, count: int = 1) -> None:
+        """Free a block that `add` returned."""
+        if count == 0:
+            return
+        self.rows[first : first + count] = self._empty
+        self._free.setdefault(count, []).append(first)
+
+    def _reserve(self, used: int) -> None:
+        if used > len(self._buffer):
+            capacity = max(FIRST_CAPACITY, used, 2 * len(self._buffer))
+            grown = np.zeros(capacity, self._buffer.dtype)
+            grown[: len(self.rows)] = self.rows
+            self._buffer = grown
+        self.rows = self._buffer[:used]
+
+    def __getstate__(self) -> tuple[Rows, Rows, dict[int, list[int]]]:
+        """Return what a copy or pickle consists of: the used rows, not the room behind them."""
+        return self.rows.copy(), self._empty, {k: list(v) for k, v in self._free.items()}
+
+    def __setstate__(self, state: tuple[Rows, Rows, dict[int, list[int]]]) -> None:
+        """Become the table whose state this is; it shares nothing with that one."""
+        rows, empty, free = state
+        self._buffer = self.rows = rows.copy()
+        self._empty = empty
+        self._free = {k: list(v) for k, v in free.items()}
