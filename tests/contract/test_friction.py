@@ -16,7 +16,8 @@ import pytest
 from mvsim_core.errors import StepError
 from mvsim_core.friction import FRICTION, PerWheelFriction
 from mvsim_core.specs import FRICTIONS, violations
-from mvsim_core.state.arrays import State, allocate, fields
+from mvsim_core.state.arrays import BODY, WHEEL, State, fields
+from mvsim_core.world.data import Data
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "minimal_plugin"))
 from mvsim_sand import Sand, SandSpec  # type: ignore[import-not-found]
@@ -36,7 +37,9 @@ def name(request: pytest.FixtureRequest) -> str:
 def random_state(seed: int = 0, idle: bool = False) -> State:
     """Return wheels in any motion, under any load, on slopes and in friction regions."""
     rng = np.random.default_rng(seed)
-    state = allocate(2, COUNT, 0, 0, 0)
+    state = Data()
+    state.insert("bodies", np.zeros(2, BODY))
+    state.insert("wheels", np.zeros(COUNT, WHEEL))
     state.bodies["ideal"] = 0, 1
     state.bodies["cos_x"] = state.bodies["cos_y"] = 1.0
     wheels = state.wheels
@@ -178,9 +181,8 @@ def test_compiled_code_equals_its_python(name: str) -> None:
     compiled, plain = random_state(10), random_state(10)
     system = model(name)
     system.apply(compiled, GRAVITY, DT)
-    kernel.py_func(
-        fields(plain.bodies), fields(plain.wheels), fields(system.params), system.ids, DT
-    )
+    params, ids = fields(system.table.params), system.table.ids
+    kernel.py_func(fields(plain.bodies), fields(plain.wheels), params, ids, DT)
     assert compiled.wheels.tobytes() == plain.wheels.tobytes()
 
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from mvsim_core.assembly.islands import combined, find_islands
 
 from mvsim_core import BuildError, WorldFileError, load_world, read_world, world_of
-from mvsim_core.assembly.islands import combined, find_islands
 from mvsim_core.solver.base import Inertia
 from mvsim_core.world.handles import Handle
 from tests.physics.worlds import block, cart, friction, twist_pid, world

@@ -134,7 +134,7 @@ def test_steered_wheels_keep_the_direction_of_their_angle() -> None:
     for wz in (0.0, 0.4, -0.3):
         sim.vehicles["r1"].set_twist(1.0, 0.0, wz)
         sim.run(0.05)
-        wheels = sim.state_arrays.wheels
+        wheels = sim.data.wheels
         assert bool(np.any(wheels["yaw"])) == (wz != 0.0)
         np.testing.assert_allclose(wheels["yaw_c"], np.cos(wheels["yaw"]), atol=1e-15)
         np.testing.assert_allclose(wheels["yaw_s"], np.sin(wheels["yaw"]), atol=1e-15)
@@ -254,7 +254,7 @@ def test_each_differential_may_be_of_its_own_kind() -> None:
     """An open centre with torsens at the axles, as the documentation has it."""
     gears = '<drivetrain type="torsen_4wd" center="open" front="open"/>'
     w = load_world(text=world(drivetrain(gears)))
-    row = w.state_arrays.vehicles[0]
+    row = w.data.vehicles[0]
     assert row["bias_centre"] == 0.0
     assert row["bias_front"] == 0.0
     assert row["bias_rear"] == 1.5
@@ -345,7 +345,7 @@ def test_static_loads_balance_the_centre_of_mass() -> None:
     w.run(1.0)
     wheels = w.vehicles["r1"].wheels
     moment = sum(wheel.load * wheel.position[0] for wheel in wheels)
-    centre = float(w.state_arrays.vehicles["chassis_x"][0])
+    centre = float(w.data.vehicles["chassis_x"][0])
     assert moment == pytest.approx(800 * G * centre, rel=1e-6)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mvsim_core.assembly.nearby import Nearby
 from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
-from mvsim_core.assembly.nearby import Nearby
 from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.progress import PATIENCE, told, watched
 from mvsim_core.solver.layers import LAYERS, Layers

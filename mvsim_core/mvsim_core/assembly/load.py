@@ -8,11 +8,13 @@ import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from mvsim_core import progress
-from mvsim_core.assembly.world import Builder
+from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem
 from mvsim_core.specs.world import WorldSpec
+from mvsim_core.world.data import Data
 from mvsim_core.world.world import World
 from mvsim_core.xmlfile import read_world
 
@@ -45,7 +47,9 @@ def load_world(
         return world_of(spec, seed=seed, warnings=problems)
 
 
-def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = ()) -> World:
+def world_of(
+    spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = (), file: Any = None
+) -> World:
     """Return the running world of a spec, which may have been written in Python.
 
     Notes among the warnings are not for those who run a world, and left out.
@@ -53,9 +57,10 @@ def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = 
     Raises:
         BuildError: What it describes cannot be built.
     """
-    builder = Builder(spec, [problem for problem in warnings if problem.severity != "note"])
-    world = World(spec, builder.contents, seed)
-    world.warnings = tuple(builder.warnings)
+    found = [problem for problem in warnings if problem.severity != "note"]
+    model = Assembler(spec, file, found).model()
+    world = World(model, Data(seed, model.file))
+    world.begin()
     return world
 
 

@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 
 from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.state.arrays import Rows
-from mvsim_core.state.entities import Entity
+from mvsim_core.state.entities import EntityModel
 
 
 class Limit(NamedTuple):
@@ -56,7 +56,7 @@ class Limit(NamedTuple):
     remedy: str = "make the wheels lighter"
 
 
-def step_limits(entity: Entity, gravity: float) -> Iterator[Limit]:
+def step_limits(entity: EntityModel, gravity: float) -> Iterator[Limit]:
     """Yield the bounds that the wheels of a vehicle put on the time step.
 
     A longest step of 0 means that no step is short enough.
@@ -81,7 +81,7 @@ def step_limits(entity: Entity, gravity: float) -> Iterator[Limit]:
         yield from _controller_limits(entity, names, gravity)
 
 
-def step_warning(entity: Entity, gravity: float, dt: float) -> str:
+def step_warning(entity: EntityModel, gravity: float, dt: float) -> str:
     """Return what is wrong with a step of dt [s] for the wheels of a vehicle, or ""."""
     limits = step_limits(entity, gravity)
     tightest = min(limits, key=lambda limit: limit.longest, default=None)
@@ -99,7 +99,7 @@ def step_warning(entity: Entity, gravity: float, dt: float) -> str:
     )
 
 
-def _other_drive(entity: Entity) -> str:
+def _other_drive(entity: EntityModel) -> str:
     """Return what helps a car whose driven wheels measure their own slip."""
     dynamics = entity.spec.dynamics
     if dynamics.kind != "ackermann" or dynamics.drive != "rear":
@@ -113,7 +113,7 @@ def _down(value: float) -> str:
     return f"{math.floor(value * scale * (1.0 + 1e-9)) / scale:g}"
 
 
-def _controller_limits(entity: Entity, names: list[str], gravity: float) -> Iterator[Limit]:
+def _controller_limits(entity: EntityModel, names: list[str], gravity: float) -> Iterator[Limit]:
     assert entity.vehicle is not None
     body, vehicle, pids = entity.body[0], entity.vehicle[0], entity.pids
     first = int(vehicle["driven0"])
@@ -154,7 +154,7 @@ def _slipping_limits(pids: Rows, name: str, response: float) -> Iterator[Limit]:
         yield Limit(f"KP and KD on {name} where it slips", rate, 2.0 / rate)
 
 
-def _grip(entity: Entity, wheel: Rows, gravity: float) -> float:
+def _grip(entity: EntityModel, wheel: Rows, gravity: float) -> float:
     """Return the torque at which a wheel begins to slip on level ground [N m]."""
     weight = float(wheel["load"] + wheel["mass"] * gravity)
     friction: Any = entity.spec.friction

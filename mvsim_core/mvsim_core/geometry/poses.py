@@ -157,3 +157,10 @@ def box(length: float, width: float, pose: tuple[float, float, float]) -> FloatA
     half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * [0.5 * length, 0.5 * width]
     turned: FloatArray = half @ np.array([[c, s], [-s, c]]) + [x, y]
     return turned
+
+
+def moved(points: FloatArray, pose: tuple[float, float, float]) -> FloatArray:
+    """Return points (n, 2) of a frame at x, y, yaw in its parent frame."""
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    result: FloatArray = points @ np.array([[c, s], [-s, c]]) + [pose[0], pose[1]]
+    return result

@@ -223,8 +223,8 @@ def log_columns(vehicle: Entity) -> dict[str, tuple[str, ...]]:
     """Return the columns of each table of a vehicle's log: "pose", "wheel_1" and so on."""
     columns = (TIME, *wheel_columns(vehicle.spec.friction.kind))
     tables = {"pose": (TIME, *POSE)}
-    tables |= {f"wheel_{k + 1}": columns for k in range(len(vehicle.wheels))}
-    if len(vehicle.pids) > 1:
+    tables |= {f"wheel_{k + 1}": columns for k in range(vehicle.n_wheels)}
+    if vehicle.n_pids > 1:
         tables["wheel_1"] = (*columns, *PID)
     return tables
 

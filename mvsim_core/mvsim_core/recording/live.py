@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Source(Protocol):
     """What is needed of a world."""
 
-    state_arrays: State
+    data: State
 
     @property
     def ticks(self) -> int:
@@ -61,14 +61,14 @@ class LiveLog:
         return np.concatenate([[self._world.ticks * self._world.dt], *of_table])
 
     def _pose(self) -> list[FloatArray]:
-        state, vehicle = self._world.state_arrays, self._vehicle
+        state, vehicle = self._world.data, self._vehicle
         history = PoseHistory(
             _Now(state.bodies, vehicle.row), _Now(state.vehicles, vehicle.vehicle_row)
         )
         return [filled(tuple(POSE), POSE, history).ravel()]
 
     def _wheel(self, number: int) -> list[FloatArray]:
-        wheels, vehicle = self._world.state_arrays.wheels, self._vehicle
+        wheels, vehicle = self._world.data.wheels, self._vehicle
         columns = self.columns[f"wheel_{number}"][1:]
         own = tuple(name for name in columns if name in WHEEL)
         history = WheelHistory(_Now(wheels, vehicle.wheel0 + number - 1), self._world.dt)
@@ -78,7 +78,7 @@ class LiveLog:
         return values
 
     def _pids(self) -> FloatArray:
-        state, vehicle = self._world.state_arrays, self._vehicle
+        state, vehicle = self._world.data, self._vehicle
         first = vehicle.wheel0 + int(state.vehicles["driven0"][vehicle.vehicle_row])
         torques = _Now(state.wheels, first, 2)["torque"]
         history = PidHistory(_Now(state.pids, vehicle.pid0, 2), torques)

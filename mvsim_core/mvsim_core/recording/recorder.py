@@ -180,8 +180,8 @@ class Recorder:
             for end, columns in log_columns(vehicle).items()
         )
         driven = -1
-        if len(vehicle.pids) > 1 and vehicle.vehicle is not None:
-            driven = int(vehicle.vehicle["driven0"][0])
+        if vehicle.n_pids > 1:
+            driven = int(vehicle.model.vehicle["driven0"][0])
         columns = wheel_columns(vehicle.spec.friction.kind)
         return _Part(vehicle.name, pose, wheels, columns, driven)
 
@@ -243,8 +243,8 @@ def gather_kernel(numbers: FloatArray, rows: IntArray, columns: IntArray, out: F
 
 def _sources(vehicles: Sequence[Entity], state: State) -> tuple[_Source, ...]:
     """Return what is recorded of vehicles: bodies, vehicles, wheels, and PIDs in pairs."""
-    wheels = (v.wheel0 + k for v in vehicles for k in range(len(v.wheels)))
-    pids = (v.pid0 + k for v in vehicles if len(v.pids) > 1 for k in range(2))
+    wheels = (v.wheel0 + k for v in vehicles for k in range(v.n_wheels))
+    pids = (v.pid0 + k for v in vehicles if v.n_pids > 1 for k in range(2))
     return (
         _Source(state.bodies, (v.row for v in vehicles), BODY_FIELDS),
         _Source(state.vehicles, (v.vehicle_row for v in vehicles), VEHICLE_FIELDS),

@@ -5,55 +5,56 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from mvsim_core.errors import LogError
 from mvsim_core.geometry.poses import quaternion
-from mvsim_core.state.arrays import State
+from mvsim_core.state.arrays import Rows
 from mvsim_core.state.clock import SimClock
 from mvsim_core.state.entities import Entity
 
 
 class TrajectoryFiles:
-    """Writes one file a vehicle, `<name without suffix>.<vehicle>.txt`, from the first step on.
+    """Writes one file a vehicle, `<name without suffix>.<vehicle>.txt`.
 
-    It works at the begin of a step like what moves by the clock, and writes what holds then.
     Times are simulated ones [s]; poses are those of reference points in the world [m].
 
     Args:
         path: The name from the world file; relative to the working directory.
         rate: Lines a second of simulated time [Hz].
-        entities: The things of the world, a list that follows what is added and removed.
+        dt: Length of a tick [s].
     """
 
-    def __init__(self, path: str, rate: float, entities: Sequence[Entity]) -> None:
+    def __init__(self, path: str, rate: float, dt: float) -> None:
         """Make no file yet."""
-        self.entity: Entity | None = None
-        self.ground: Any = None
         self._base = Path(os.path.splitext(path)[0])
-        self._rate = rate
-        self._entities = entities
+        self._every = SimClock(dt).whole_ticks(1.0 / rate)
         self._files: dict[str, TextIO] = {}
 
-    def apply(self, state: State, time: float, dt: float) -> None:
-        """Write a line for each vehicle if one is due.
+    def record(self, entities: Iterable[Entity], bodies: Rows, ticks: int, time: float) -> None:
+        """Write a line for each vehicle if it is the turn of this tick.
 
         Raises:
             LogError: A file cannot be written.
         """
-        tick = round(time / dt) - 1
-        if tick % SimClock(dt).whole_ticks(1.0 / self._rate):
+        if ticks % self._every:
             return
-        for entity in self._entities:
-            if entity.vehicle is None:
+        for entity in entities:
+            if entity.kind != "vehicle":
                 continue
-            b = state.bodies[entity.row]
+            b = bodies[entity.row]
             place = (float(b[k]) for k in ("x", "y", "z"))
             turn = quaternion(*(float(b[k]) for k in ("roll", "pitch", "yaw")))
-            numbers = (tick * dt, *place, *turn)
+            numbers = (time, *place, *turn)
             self._write(entity.name, " ".join(f"{number:.9f}" for number in numbers))
+
+    def close(self) -> None:
+        """Complete the files; what is recorded later begins them anew."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
 
     def _write(self, name: str, line: str) -> None:
         try:

@@ -4,30 +4,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.state.arrays import FloatArray
+from mvsim_core.state.entities import Inertia, Material
 
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """How a surface behaves in contact: Coulomb friction [1] and restitution [1]."""
-
-    friction: float
-    restitution: float
-
-
-class Inertia(NamedTuple):
-    """Mass [kg], centre of mass in the body frame [m], inertia about it [kg m²]."""
-
-    mass: float
-    com_x: float
-    com_y: float
-    about_com: float
+__all__ = ["Inertia", "JointSettings", "Material", "Solver", "Touch"]
 
 
 class JointSettings(NamedTuple):

@@ -260,7 +260,7 @@ def test_worlds_without_kinematics_do_not_pay() -> None:
     w.run(0.1)
     assert w.vehicles["r1"].kinematics is None
     assert w.profile["kinematics"] == 0.0
-    assert len(w.state_arrays.limits) == 0
+    assert len(w.data.limits) == 0
 
 
 def test_raw_controllers_have_nothing_to_limit() -> None:

@@ -220,7 +220,7 @@ def driven(text: str, seconds: float) -> tuple[World, dict[str, Any]]:
     readings = {}
     for _ in range(round(seconds / made.dt)):
         made.step()
-        readings.update({sensor.name: sensor.last for sensor in made.fresh})
+        readings.update({sensor.name: sensor.last for sensor in made.new_readings})
     made.close()
     return made, readings
 

@@ -205,7 +205,7 @@ def test_averages_are_the_mean_of_all_steps():
     for _ in range(100):
         world.step()
         single.append(robot1.sensors["imu1"].last.linear_acceleration)
-        if robot1.sensors["slow"] in world.fresh:
+        if robot1.sensors["slow"] in world.new_readings:
             means.append(robot1.sensors["slow"].last.linear_acceleration)
     assert len(means) == 10
     np.testing.assert_allclose(means, np.reshape(single, (10, 10, 3)).mean(axis=1), atol=1e-12)
