@@ -118,25 +118,6 @@ def _area(corners: bytes) -> Area:
     return Area(area, float(shift[0] + cx), float(shift[1] + cy), second)
 
 
-def convex_hull(points: FloatArray) -> FloatArray:
-    """Return the convex hull (m, 2) of points (n, 2), counter-clockwise, no collinear ones."""
-    ordered = sorted({(float(x), float(y)) for x, y in points})
-
-    def chain(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        out: list[tuple[float, float]] = []
-        for p in sequence:
-            while len(out) > 1 and _turn(out[-2], out[-1], p) <= 0.0:
-                out.pop()
-            out.append(p)
-        return out[:-1]
-
-    return np.array(chain(ordered) + chain(ordered[::-1])).reshape(-1, 2)
-
-
-def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
 #: Vertices that the contact solver takes in one convex polygon.
 MAX_VERTICES = 8
 

@@ -19,7 +19,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.geometry.poses import Pose, area_of, convex_hull, rotation
+from mvsim_core.geometry.polygons import convex_hull
+from mvsim_core.geometry.poses import Pose, area_of, rotation
 from mvsim_core.meshes.readers import Mesh, MeshError, read_mesh
 from mvsim_core.state.arrays import FloatArray
 
