@@ -80,7 +80,7 @@ class Builder:
 
     def __post_init__(self) -> None:
         """Read the maps."""
-        remote_files().begin()
+        remote_files().reset_budget()
         self._outlines = Outlines(self.warn)
         self._canvas: dict[str, Any] = {}
         self._scenes = SceneMaker(self._outlines, self.warn)
