@@ -19,7 +19,7 @@ from mvsim_core.errors import BuildError, Problem
 from mvsim_core.friction import FRICTION
 from mvsim_core.kinematics.limits import limit_systems
 from mvsim_core.progress import watched
-from mvsim_core.recording.rawlog import RawlogFiles
+from mvsim_core.recording.trajectory import TrajectoryFiles
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.schedule import Schedule
@@ -84,7 +84,7 @@ class Contents:
     joints: tuple[JointSpec, ...] = ()
     welds: list[tuple[str, str]] = field(default_factory=list)
     state: State | None = None
-    rawlog: RawlogFiles | None = None
+    trajectory: TrajectoryFiles | None = None
     _names: set[str] = field(default_factory=set)
 
     def vehicles(self) -> list[Entity]:

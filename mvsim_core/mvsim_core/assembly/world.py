@@ -38,7 +38,6 @@ from mvsim_core.elements.point_files import read_cloud
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.progress import watched
-from mvsim_core.recording.rawlog import OBSERVATIONS, RawlogFiles
 from mvsim_core.recording.trajectory import TrajectoryFiles
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
@@ -176,13 +175,7 @@ class Builder:
         contents.set_welds([(j.body_a, j.body_b) for j in welds])
         if self.spec.save_ground_truth_trajectory:
             path, rate = self.spec.save_ground_truth_trajectory, self.spec.ground_truth_rate
-            contents.animations.append(TrajectoryFiles(path, rate, contents.entities))
-        if self.spec.save_to_rawlog:
-            path, rate = self.spec.save_to_rawlog, self.spec.rawlog_odometry_rate
-            contents.rawlog = RawlogFiles(path, rate, contents.dt, contents.entities)
-            for kind in sorted({s.kind for s in contents.sensors()} - OBSERVATIONS.keys()):
-                text = f"MRPT's data sets have no place for readings of class {kind!r}"
-                self.warn(self.spec.where, "save_to_rawlog", text)
+            contents.trajectory = TrajectoryFiles(path, rate, contents.dt, contents.entities)
         add_joints(self.spec.joints, contents.entities, contents.solver)
         for fixture in fixtures:
             enter(contents.solver, fixture)

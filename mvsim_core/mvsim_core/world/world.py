@@ -136,8 +136,8 @@ class World(WorldView, Logging):
         if self._recorder is not None:
             self._recorder.record(self._clock.ticks)
             mark(RECORDING)
-        if self._rawlog is not None:
-            self._rawlog.record(state, self._clock.ticks, self._clock.time, self.fresh)
+        if self._trajectory is not None:
+            self._trajectory.record(state, self._clock.ticks, self._clock.time)
             mark(RECORDING)
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
@@ -271,9 +271,9 @@ class World(WorldView, Logging):
 
     # ------------------------------------------------------------ internal
     def _populate(self) -> None:
-        self._close_rawlog()
+        self._close_trajectory()
         self._contents = self._make(self.spec, self.seed)
-        self._rawlog = self._contents.rawlog
+        self._trajectory = self._contents.trajectory
         self.pivots = {}
         self._clock = SimClock(self._contents.dt)
         self._gravity = self._contents.gravity
@@ -283,7 +283,7 @@ class World(WorldView, Logging):
         self._profile.clear()
         self._assemble()
         self._schedule.warm(self.state_arrays.bodies)  # so that no first reading stalls a step
-        self._log_anew()
+        self._restart_log()
 
     def _assemble(self) -> None:
         """Lay the arrays and systems out for what there is now."""
