@@ -119,7 +119,7 @@ def test_no_package_hides_from_colcon(package: str) -> None:
     assert (ROOT / "pypi" / "COLCON_IGNORE").exists()
 
 
-MODULES = {"pillow": "PIL", "pyyaml": "yaml"}
+MODULES = {"mapbox-earcut": "mapbox_earcut", "pillow": "PIL", "pyyaml": "yaml"}
 WITH_NUMBA = {"llvmlite"}
 
 

@@ -208,7 +208,7 @@ class SceneMaker:
 
     def _look(self, color: Any, texture: str, where: Any) -> Material:
         look, fault = texture_of(tuple(color), texture)
-        if fault and self._outlines.is_news(fault):
+        if fault and self._outlines.first_report(fault):
             self._warn(where, "texture", f"{fault}: a plain colour stands for it")
         return look
 
@@ -226,7 +226,7 @@ class SceneMaker:
             try:
                 model = read_looks(visual.model_uri.removeprefix("file://"), visual.model_color)
             except MeshError as error:
-                if self._outlines.is_news(str(error)):
+                if self._outlines.first_report(str(error)):
                     self._warn(where, "visual", f"{error}: 3D sensors see its plain shape")
                 continue
             if len(model.triangles):

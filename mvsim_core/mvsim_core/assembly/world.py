@@ -76,7 +76,7 @@ class Assembler:
         self.spec = spec
         self.warnings = warnings
         self._file = file
-        remote_files().begin()
+        remote_files().reset_budget()
         self._outlines = Outlines(self.warn)
         self._shapes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []

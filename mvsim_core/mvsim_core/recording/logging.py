@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The part of a world that starts and stops its logs."""
+"""The part of a world that starts and stops logs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from mvsim_core.recording.recorder import Recorder
 
 if TYPE_CHECKING:
     from mvsim_core.assembly.contents import Contents
-    from mvsim_core.recording.rawlog import RawlogFiles
+    from mvsim_core.recording.trajectory import TrajectoryFiles
     from mvsim_core.state.arrays import State
 
 
 class Logging:
-    """Methods of `World` that write logs of its vehicles and wheels."""
+    """Methods of `World` for logs of its vehicles and wheels."""
 
     _recorder: Recorder | None = None
-    _rawlog: RawlogFiles | None = None
+    _trajectory: TrajectoryFiles | None = None
     _contents: Contents
     state_arrays: State
 
@@ -32,16 +32,16 @@ class Logging:
     def start_logging(
         self, folder: str | Path | None = None, every: int = 1, format: str = "csv"
     ) -> list[Path]:
-        """Log all vehicles from now on, one row each `every` ticks; return the files.
+        """Log all vehicles from now on, one row every `every` ticks; return the files.
 
         Args:
-            folder: Where the files go; None: where the `log_path` of each vehicle says.
-            every: 1 records each tick.
-            format: "csv", "npz", or "parquet" if pyarrow is installed. NPZ and Parquet files are
-                there when the log has been stopped.
+            folder: Folder of the files; None: the `log_path` of each vehicle.
+            every: Interval between rows in ticks; 1 logs every tick.
+            format: "csv", "npz", or "parquet" if pyarrow is installed. NPZ and Parquet files
+                exist after the log is stopped.
 
         Raises:
-            LogError: Files cannot be made, or an argument makes no sense.
+            LogError: Files cannot be created, or an argument is invalid.
         """
         recorder = Recorder(folder, every, format)
         self.stop_logging()
@@ -50,13 +50,13 @@ class Logging:
         return recorder.files
 
     def new_log_session(self) -> list[Path]:
-        """Complete the files of the log and go on in new ones, which are returned.
+        """Complete the files of the log and continue in new ones, which are returned.
 
         Raises:
-            LogError: Nothing is being logged, or files cannot be written.
+            LogError: No log is being written, or files cannot be written.
         """
         if self._recorder is None:
-            raise LogError("no log to begin anew: start_logging comes first")
+            raise LogError("no log is being written: call start_logging first")
         self._recorder.close()
         self._bind(self._recorder)
         return self._recorder.files
@@ -71,28 +71,28 @@ class Logging:
         return [] if recorder is None else recorder.close()
 
     def close(self) -> None:
-        """Complete all files that are being written: nothing is lost if the process ends now.
+        """Complete all files that are being written, so that the process can end.
 
         Raises:
             LogError: The rest of a log cannot be written.
         """
         self.stop_logging()
-        self._close_rawlog()
+        self._close_trajectory()
 
-    def _close_rawlog(self) -> None:
-        if self._rawlog is not None:
-            self._rawlog.close()
+    def _close_trajectory(self) -> None:
+        if self._trajectory is not None:
+            self._trajectory.close()
 
     def _bind(self, recorder: Recorder) -> None:
         recorder.bind(self._contents.vehicles(), self.state_arrays, self._contents.dt)
 
     def _follow_log(self) -> None:
-        """Let the log follow arrays that were laid out anew."""
+        """Bind the log to the state arrays after they were reallocated."""
         if self._recorder is not None:
             self._bind(self._recorder)
 
-    def _log_anew(self) -> None:
-        """Begin a session at the start of a run; start the log if a vehicle's file asks for it."""
+    def _restart_log(self) -> None:
+        """Begin a session at the start of a run; start the log if a vehicle asks for it."""
         if self._recorder is not None:
             self.new_log_session()
         elif any(v.spec.auto_start_recording for v in self._contents.vehicles()):

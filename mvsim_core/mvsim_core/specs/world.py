@@ -34,6 +34,7 @@ from mvsim_core.specs.vehicle import VehicleSpec
 _SOLVER = "the contact solver chooses how often it iterates"
 _SLOPES = "nor has it in the original; what a wheel can climb depends on its size"
 _WINDOW = "RViz is the window, and has its own settings"
+_RAWLOG = "mvsim run --log records vehicles and wheels, ros2 bag record sensors (MCAP)"
 _SHADOWS = "cameras fit their shadows to what they see"
 
 
@@ -165,10 +166,10 @@ class WorldSpec(Spec):
         False, idle="drive by cmd_vel, from a joystick with teleop_twist_joy"
     )
     server_address: str = param("localhost", idle="there is no server; ROS 2 finds its nodes")
-    save_to_rawlog: str = param(
-        "", help="data set for MRPT, one a vehicle: <name>.<vehicle>.rawlog"
+    save_to_rawlog: str = param("", idle=_RAWLOG)
+    rawlog_odometry_rate: float = param(
+        10.0, unit="Hz", check=POSITIVE, idle="save_to_rawlog has none"
     )
-    rawlog_odometry_rate: float = param(10.0, unit="Hz", check=POSITIVE)
     save_ground_truth_trajectory: str = param(
         "", help="gt.txt: TUM files gt.VEHICLE.txt, in the working directory"
     )

@@ -396,7 +396,6 @@ class World(Entities):
         if spec.save_ground_truth_trajectory:
             path, rate = spec.save_ground_truth_trajectory, spec.ground_truth_rate
             self._trajectory = TrajectoryFiles(path, rate, self.model.dt)
-            self._trajectory.record(self.data.entities.values(), self.data.bodies, 0, 0.0)
         if self._recorder is not None:
             self.new_log_session()
         elif any(v.spec.auto_start_recording for v in self._vehicles()):

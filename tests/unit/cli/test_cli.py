@@ -141,7 +141,7 @@ def test_plot(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None
     assert [Path(line) for line in out.split()] == sorted((tmp_path / "png").glob("*.png"))
     code, _, err = mvsim("plot", str(tmp_path / "none"))
     assert code == 1
-    assert "there is no such log" in err
+    assert "no such log file" in err
 
 
 def test_commanding_all(mvsim: Callable[..., Outcome], world: str) -> None:

@@ -57,6 +57,11 @@ NOTES = [
         " the original; what a wheel can climb depends on its size",
     ),
     (
+        "<save_to_rawlog>run.rawlog</save_to_rawlog>",
+        "line 2: <mvsim_world>: save_to_rawlog is accepted and has no effect: mvsim run --log"
+        " records vehicles and wheels, ros2 bag record sensors (MCAP)",
+    ),
+    (
         sensor("laser", "\n<publish><publish_topic>/scan</publish_topic></publish>"),
         "line 3: <publish>: publish_topic is accepted and has no effect: it is no ROS 2 topic, and"
         " ROS 2 topics need no element",
