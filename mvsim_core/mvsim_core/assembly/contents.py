@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from mvsim_core.kinematics.limits import limit_systems
 from mvsim_core.progress import watched
 from mvsim_core.recording.rawlog import RawlogFiles
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Scene3d
+from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.sensors.schedule import Schedule
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.actor import ActorSpec
@@ -66,6 +67,7 @@ class Contents:
         ground: What carries.
         regions: Where friction differs.
         make_vehicle: From a spec or XML text, a name and a pose to an entity.
+        parts_of: From an entity to what 3D sensors see of it.
     """
 
     dt: float
@@ -76,6 +78,7 @@ class Contents:
     make_vehicle: Callable[[Any, str | None, Any], Entity]
     ground: Ground
     regions: Regions
+    parts_of: Callable[[Entity], Iterable[Part]]
     entities: list[Entity] = field(default_factory=list)
     fixtures: list[Entity] = field(default_factory=list)
     grids: list[GridMap] = field(default_factory=list)
@@ -86,6 +89,7 @@ class Contents:
     state: State | None = None
     rawlog: RawlogFiles | None = None
     _names: set[str] = field(default_factory=set)
+    _shown: set[Any] = field(default_factory=set)
 
     def vehicles(self) -> list[Entity]:
         """Return the vehicles, in file order."""
@@ -150,7 +154,7 @@ class Contents:
         self.solver.bind([e.key for e in movers])
         self.state = state
         self._scene(ordered, state.bodies)
-        self.scene3d.bind(state.wheels)
+        self._show(state.wheels)
         drives, names = drives_of(self.joints, self.entities)
         sensors = list(self.sensors())
         for entity in self.entities:
@@ -239,6 +243,17 @@ class Contents:
                     solid.points, body=entity.row, zmin=solid.z_range[0], zmax=solid.z_range[1]
                 )
         self.scene.freeze(bodies)
+
+    def _show(self, wheels: Rows) -> None:
+        """Tell the 3D scene which entities came, went, or have other rows than before."""
+        self.scene3d.wheels = wheels
+        keys = {(e.name, id(e), e.row, e.wheel0, int(e.body["kind"][0])): e for e in self.entities}
+        for key in self._shown - keys.keys():
+            self.scene3d.remove(key)
+        for key, entity in keys.items():
+            if key not in self._shown:
+                self.scene3d.add(key, partial(self.parts_of, entity))
+        self._shown = set(keys)
 
     def _controllers(self) -> list[Any]:
         groups: dict[Any, tuple[list[Any], list[int]]] = {}

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from functools import partial
 from typing import Any
 
 from mvsim_core.animation.keyframes import KeyframeAnimation
@@ -42,7 +41,7 @@ from mvsim_core.recording.rawlog import OBSERVATIONS, RawlogFiles
 from mvsim_core.recording.trajectory import TrajectoryFiles
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Part, Scene3d
+from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.solver.layers import Layers
 from mvsim_core.specs.actor import ActorSpec
@@ -82,7 +81,7 @@ class Builder:
         """Read the maps."""
         remote_files().begin()
         self._outlines = Outlines(self.warn)
-        self._canvas: dict[str, Any] = {}
+        self._renderers: dict[str, Any] = {}
         self._scenes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
@@ -106,9 +105,7 @@ class Builder:
         dt = self._time_step()
         ground, lifts = self._ground()
         scene = PlaneScene()
-        scene3d = Scene3d(
-            lambda: self._seen(contents), lights=lights_of(spec), canvas=self._canvas
-        )
+        scene3d = Scene3d(lights=lights_of(spec), renderers=self._renderers)
         sensors = SensorMaker(spec, seed, dt, self.warn, scene3d)
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
@@ -145,12 +142,14 @@ class Builder:
             scene=scene,
             scene3d=scene3d,
             make_vehicle=make_vehicle,
+            parts_of=self._scenes.of_entity,
             grids=[grid for _, grid in self._grids],
             standalone=sensors.standalone(spec.sensors, scene),
             ground=ground,
             regions=Regions([e for e in spec.elements if isinstance(e, PropertyRegionSpec)]),
         )
         self._fill(contents, [*vehicles, *blocks, *actors, *lifts], fixtures)
+        self._show_fixed(contents)
         return contents
 
     def warn(self, where: Any, element: str, message: str) -> None:
@@ -195,17 +194,25 @@ class Builder:
         for _, grid in self._grids:
             contents.scene.add_grid(grid)
 
-    def _seen(self, contents: Contents) -> Iterator[Part]:
-        """Iterate over what 3D sensors see now."""
-        grounds: list[Any] = [
-            (e, None, None)
-            for e in self.spec.elements
-            if isinstance(e, HorizontalPlaneSpec) and not e.moves
-        ]
+    def _show_fixed(self, contents: Contents) -> None:
+        """Give the 3D scene what is fixed in the world."""
+        scene, make = contents.scene3d, self._scenes
+        for fixture in contents.fixtures:
+            scene.add(("fixture", fixture.name), partial(make.of_fixture, fixture))
+        for i, grid in enumerate(contents.grids, 1):
+            scene.add(("map", i), partial(make.of_grid, i, grid))
+        number = 0
+        for plane in self.spec.elements:
+            if isinstance(plane, HorizontalPlaneSpec) and not plane.moves:
+                number += 1
+                scene.add(("ground", number), partial(make.of_plane, number, plane))
         maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
-        grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
-        things = (contents.entities, contents.fixtures, contents.grids)
-        return chain(self._scenes.parts(*things, grounds), self._scenes.points(self._clouds))
+        for hills, (row, samples) in zip(maps, self._maps, strict=True):
+            number += 1
+            source = partial(make.of_elevation, number, hills, row, samples)
+            scene.add(("ground", number), source)
+        for i, cloud in enumerate(self._clouds, 1):
+            scene.add(("points", i), partial(make.of_cloud, i, *cloud))
 
     def _vehicle(self, spec: VehicleSpec, ground: Ground) -> Entity:
         chassis = spec.dynamics.chassis

@@ -23,7 +23,7 @@ Point = tuple[float, float, float]
 
 #: Size of a world with nothing in it [m].
 EMPTY = 5.0
-#: How much larger than seen from above a world may be painted: it is seen from the side.
+#: How much larger than seen from above a world may be shown: it is seen from the side.
 FILL = 1.1
 
 
@@ -67,7 +67,7 @@ def view_of(gui: GuiSpec, contents: Contents, bodies: Rows) -> View:
     return View(eye, target, gui.fov, gui.clip_plane_min)
 
 
-def paint(contents: Contents, bodies: Rows, view: View, size: tuple[int, int]) -> Picture:
+def render(contents: Contents, bodies: Rows, view: View, size: tuple[int, int]) -> Picture:
     """Return (height, width, 3) red, green, blue of a world as it is now.
 
     Args:
@@ -80,16 +80,17 @@ def paint(contents: Contents, bodies: Rows, view: View, size: tuple[int, int]) -
         GlMissingError: There is no OpenGL.
         ValueError: The view looks nowhere.
     """
-    from mvsim_core.rendering.renderer import Painter
+    from mvsim_core.rendering.renderer import Renderer
 
     scene = contents.scene3d
-    if not scene.painter:
-        scene.painter = Painter(scene.lights)
+    if not scene.renderer:
+        scene.renderer = Renderer(scene.lights)
     width, height = size
     focal = 0.5 * height / math.tan(0.5 * view.fov)
     camera = Pinhole(width, height, focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
     pose = np.append(_optical_axes(view).ravel(), view.eye)
-    picture: Picture = scene.painter.paint(camera, pose, view.near, scene.layout(bodies))
+    layout = scene.layout(bodies, scene.wheels, view.eye)
+    picture: Picture = scene.renderer.render(camera, pose, (view.near, math.inf), layout)
     return picture
 
 

@@ -91,9 +91,9 @@ class WorldView:
             GlMissingError: There is no OpenGL.
             ValueError: The view looks at its own eye.
         """
-        from mvsim_core.rendering.picture import paint
+        from mvsim_core.rendering.picture import render
 
-        return paint(self._contents, self.bodies, view or self.view(), size)
+        return render(self._contents, self.bodies, view or self.view(), size)
 
     @property
     def profile(self) -> dict[str, float]:
