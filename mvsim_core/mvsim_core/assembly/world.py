@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class Assembler:
             lights=lights_of(spec),
             file=self._file,
             assembler=self,
-            canvas={},
+            renderers={},
         )
 
     # ------------------------------------------------------------ for worlds
@@ -145,17 +146,25 @@ class Assembler:
             return self._sensors.standalone(self.spec.sensors, scene, scene3d)
         return self._sensors.of_vehicle(model.spec, scene, scene3d)
 
-    def parts(self, entity: Entity) -> Iterator[Part]:
+    def parts(self, entity: Entity) -> Iterable[Part]:
         """Return what 3D sensors see of an entity."""
-        return self._shapes.entity_parts(entity)
+        return self._shapes.of_entity(entity)
 
-    def fixed_parts(self, model: Model) -> Iterator[Part]:
-        """Return what 3D sensors see of the fixed parts of a world."""
-        grounds: list[Any] = [(plane, None, None) for plane in model.planes]
+    def show_fixed(self, model: Model, scene: Scene3d) -> None:
+        """Give a 3D scene what is fixed in the world."""
+        shapes = self._shapes
+        for fixture in model.fixtures:
+            scene.add(("fixture", fixture.name), partial(shapes.of_fixture, fixture))
+        for i, grid in enumerate(model.grids, 1):
+            scene.add(("map", i), partial(shapes.of_grid, i, grid))
+        for number, plane in enumerate(model.planes, 1):
+            scene.add(("ground", number), partial(shapes.of_plane, number, plane))
         maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
-        grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
-        yield from self._shapes.fixed_parts(model.fixtures, model.grids, grounds)
-        yield from self._shapes.points(self._clouds)
+        for i, (spec, (row, samples)) in enumerate(zip(maps, self._maps, strict=True), 1):
+            number = len(model.planes) + i
+            scene.add(("ground", number), partial(shapes.of_elevation, number, spec, row, samples))
+        for i, cloud in enumerate(self._clouds, 1):
+            scene.add(("points", i), partial(shapes.of_cloud, i, *cloud))
 
     def warn(self, where: Any, element: str, message: str) -> None:
         """Add a warning once."""

@@ -16,7 +16,15 @@ import numpy as np
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import Bank, SensorContext
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
-from mvsim_core.sensors.scene3d import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays, Scene3d, hides
+from mvsim_core.sensors.scene3d import (
+    SEE_ALL,
+    SEE_FIXED_ONLY,
+    Hits,
+    Rays,
+    Scene3d,
+    copy_of,
+    hides,
+)
 from mvsim_core.state.arrays import FloatArray, Rows
 
 
@@ -69,7 +77,8 @@ class Laser3d(Lidar2d):
             mask = SEE_FIXED_ONLY
         pose = mounted(self.mount, self.body, bodies)
         rays = Rays(ways.reshape(-1, 1, 3), pose, 0, len(ways), 0.0, self.range_max, mask, (16, 1))
-        self.scene3d.cast(rays, bodies, self._hits)
+        copy = copy_of(bodies, self.body)
+        self.scene3d.cast(rays, bodies, self._hits, self.scene3d.wheels, copy)
         return self._hits.distance[: len(ways), 0]
 
     def bank_key(self) -> Hashable:

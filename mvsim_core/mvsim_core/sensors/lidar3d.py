@@ -20,7 +20,7 @@ from numba import njit
 from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
 from mvsim_core.sensors.lidar_patterns import pattern_of, spread
-from mvsim_core.sensors.scene3d import SEE_ALL, Hits, Rays, Scene3d, hides
+from mvsim_core.sensors.scene3d import SEE_ALL, Hits, Rays, Scene3d, copy_of, hides
 from mvsim_core.sensors.scene3d.tables import Floats, rotation_kernel
 from mvsim_core.state.arrays import FloatArray, Rows
 
@@ -193,12 +193,13 @@ class Lidar3d(Sensor[CloudReading]):
         pieces = [(at, min(count, total - at), 0)]
         if count > total - at:
             pieces.append((0, count - (total - at), total - at))
+        copy = copy_of(bodies, self.body)
         tile = DENSE if self.rings >= MANY_RINGS else SPARSE
         for beams, hits in zip(self._beams, self._hits, strict=True):
             for row, n, k in pieces:
                 part = poses if len(poses) == 1 else poses[k : k + n]
                 rays = Rays(beams, part, row, n, 0.0, self.range_max, mask, tile)
-                self._reflectivity = self.scene.cast(rays, bodies, hits).reflectivity
+                self.scene.cast(rays, bodies, hits, self.scene.wheels, copy)
 
     def _points(self, points: Rows, rows: int, timed: bool) -> int:
         """Write the points of the scan; return how many there are."""
@@ -208,17 +209,17 @@ class Lidar3d(Sensor[CloudReading]):
         noise = self._random(self._rng.standard_normal, rows) if noisy else _NO_NUMBERS
         lost = self._random(self._rng.random, rows) if spec.ray_dropout > 0 else _NO_NUMBERS
         main = self._hits[0]
-        distance, cosine, material = main.distance, main.cosine, main.material
+        distance, cosine, brightness = main.distance, main.cosine, main.brightness
         for other in self._hits[1:]:
             nearer = other.distance < distance
             distance = np.where(nearer, other.distance, distance)
             cosine = np.where(nearer, other.cosine, cosine)
-            material = np.where(nearer, other.material, material)
+            brightness = np.where(nearer, other.brightness, brightness)
         return (
             int(
                 _points_kernel(
-                    (distance, cosine, material, self.directions),
-                    (noise, lost, self._reflectivity),
+                    (distance, cosine, brightness, self.directions),
+                    (noise, lost),
                     (self._cursor, rows, self.scan_time / self.rows if timed else 0.0),
                     (
                         self.range_min,
@@ -243,7 +244,7 @@ _NO_NUMBERS = np.zeros((0, 0), np.float32)
 
 
 def _copy(hits: Hits) -> Hits:
-    return Hits(hits.distance.copy(), hits.cosine.copy(), hits.material.copy(), hits.part.copy())
+    return Hits(hits.distance.copy(), hits.cosine.copy(), hits.brightness.copy(), hits.part.copy())
 
 
 def _pose(bodies: Rows, body: int) -> FloatArray:
@@ -276,8 +277,8 @@ def _poses_kernel(before, now, fraction, turn, shift, poses):  # type: ignore[no
 
 @njit(cache=True, nogil=True)
 def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore[no-untyped-def]
-    distance, cosine, material, directions = hits
-    noise, lost, reflectivity = random
+    distance, cosine, brightness, directions = hits
+    noise, lost = random
     cursor, rows, step = scan
     range_min, range_max, sigma, growth = limits
     dropout, bright, slanted = options
@@ -299,7 +300,7 @@ def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore
             point.x, point.y, point.z = r * d[0], r * d[1], r * d[2]
             value = np.float32(1.0)
             if bright:
-                value = reflectivity[material[row, ring]]
+                value = brightness[row, ring]
                 if slanted:
                     value *= cosine[row, ring]
             point.intensity, point.ring, point.time = value, ring, k * step

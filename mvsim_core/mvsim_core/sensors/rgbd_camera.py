@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Depth cameras with a colour camera beside them (class ``rgbd_camera``).
 
-Depth is cast, ray by ray, and so is exact; colours are painted by OpenGL.
+Depth is cast, ray by ray, and so is exact; colours are rendered by OpenGL.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from numba import njit
 
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
-from mvsim_core.sensors.camera import Picture, View
+from mvsim_core.sensors.camera import CameraRenderer, Picture
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
-from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
+from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d, copy_of
 from mvsim_core.sensors.scene3d.tables import Floats
 from mvsim_core.state.arrays import Rows
 
 #: One point of an organized cloud, as sensor_msgs/PointCloud2 carries it; rgb is 0x00rrggbb.
 COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
+#: Largest depth that 16 bits can tell [counts].
+MOST_COUNTS = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +54,19 @@ class RgbdReading:
     depth_unit: float
 
     def counts(self) -> npt.NDArray[np.uint16]:
-        """Return the depth as a 16UC1 image: counts of `depth_unit`, 0 for nothing.
+        """Return the depth as a 16UC1 image: counts of `depth_unit`, 0 for nothing (REP-118).
+
+        What is too far for 16 bits counts as nothing, too.
 
         Raises:
             ValueError: There is no depth image.
         """
         if self.depth is None:
             raise ValueError("this camera senses no depth")
-        scaled = np.nan_to_num(self.depth / self.depth_unit)
-        counts: npt.NDArray[np.uint16] = np.rint(np.minimum(scaled, 65535)).astype(np.uint16)
+        scaled = np.rint(np.nan_to_num(self.depth / self.depth_unit))
+        counts: npt.NDArray[np.uint16] = np.where(scaled <= MOST_COUNTS, scaled, 0).astype(
+            np.uint16
+        )
         return counts
 
     def cloud(self) -> Rows:
@@ -101,7 +107,8 @@ class RgbdCamera(Sensor[RgbdReading]):
         self.scene = context.scene3d or Scene3d()
         self.depth_camera = _pinhole(spec, "depth")
         self.rgb_camera = _pinhole(spec, "rgb")
-        self._view = View(self.scene, self.rgb_camera, spec.rgb_clip_min, context)
+        limits = (spec.rgb_clip_min, spec.rgb_clip_max)
+        self._renderer = CameraRenderer(self.scene, self.rgb_camera, limits, context)
         self._rgb_pose = compose(FROM_OPTICAL, spec.intensity_pose)
         self._ways = self.depth_camera.directions()
         self._hits = Hits.empty(self.depth_camera.height, self.depth_camera.width)
@@ -118,7 +125,7 @@ class RgbdCamera(Sensor[RgbdReading]):
 
     def warm(self, bodies: Rows) -> None:
         """Take a reading that nobody sees, without touching the random stream."""
-        self._view_of(bodies)
+        self._picture(bodies)
         if self.spec.sense_depth:
             self._depth(bodies, np.zeros((0, 0), np.float32))
 
@@ -134,25 +141,26 @@ class RgbdCamera(Sensor[RgbdReading]):
             tick=tick,
             time=time,
             depth=depth,
-            rgb=self._view_of(bodies),
+            rgb=self._picture(bodies),
             depth_camera=self.depth_camera,
             rgb_camera=self.rgb_camera,
             rgb_pose=self._rgb_pose,
             depth_unit=spec.depth_resolution,
         )
 
-    def _view_of(self, bodies: Rows) -> Picture | None:
+    def _picture(self, bodies: Rows) -> Picture | None:
         if not self.spec.sense_rgb:
             return None
-        return self._view.paint(mounted(self.rgb_optical_mount, self.body, bodies)[0], bodies)
+        pose = mounted(self.rgb_optical_mount, self.body, bodies)[0]
+        return self._renderer.render(pose, bodies, copy_of(bodies, self.body))
 
     def _depth(self, bodies: Rows, noise: Floats) -> Floats:
         spec = self.spec
         pose = mounted(self.optical_mount, self.body, bodies)
         limits = (spec.depth_clip_min, spec.depth_clip_max)
-        self.scene.cast(
-            Rays(self._ways, pose, 0, self.depth_camera.height, *limits), bodies, self._hits
-        )
+        rays = Rays(self._ways, pose, 0, self.depth_camera.height, *limits, pass_glass=True)
+        copy = copy_of(bodies, self.body)
+        self.scene.cast(rays, bodies, self._hits, self.scene.wheels, copy)
         depth = np.zeros(self._hits.distance.shape, np.float32)
         error = (spec.depth_noise_sigma, spec.depth_resolution)
         _depth_kernel(self._hits.distance, noise, limits, error, depth)

@@ -35,7 +35,7 @@ from mvsim_core.specs.params import (
     without_effect,
 )
 from mvsim_core.specs.simulable import SimulableSpec
-from mvsim_core.specs.visual import BOTH_SIDES, CULL_FACES, NO_SPLIT
+from mvsim_core.specs.visual import CULL_FACES, CULL_HELP, NO_SPLIT
 
 _GREY = Color.hex("#a0a0a0")
 _QUARTER_TURNS = Check(
@@ -172,7 +172,7 @@ class HorizontalPlaneSpec(SimulableSpec):
     z: float = param(0.0, unit="m")
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
+    cull_face: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
@@ -214,7 +214,7 @@ class VerticalPlaneSpec(SimulableSpec):
     thickness: float = param(0.02, unit="m", check=NOT_NEGATIVE)
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
+    cull_face: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)

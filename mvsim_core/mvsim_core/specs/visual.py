@@ -13,7 +13,7 @@ from mvsim_core.specs.converters import DEGREES, URI, Color
 from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, in_range, one_of, param
 
 CULL_FACES = one_of("NONE", "FRONT", "BACK")
-BOTH_SIDES = "all surfaces are seen from both sides"
+CULL_HELP = "side that cameras and the sun's light do not see; lidars see both"
 NO_SPLIT = "models are drawn whole"
 GEOMETRIES = ("cylinder", "sphere", "box", "ramp", "semi_cylinder_bump")
 
@@ -33,7 +33,7 @@ class VisualSpec(Spec):
     model_pitch: float = param(0.0, conv=DEGREES, unit="rad")
     model_roll: float = param(0.0, conv=DEGREES, unit="rad")
     model_color: Color = param(Color(1.0, 1.0, 1.0), help="overrides materials unless white")
-    model_cull_faces: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
+    model_cull_faces: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
     model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, idle=NO_SPLIT)
     show_bounding_box: bool = param(False, idle="there is no window to show it")
 

@@ -8,7 +8,7 @@ After MuJoCo's mjModel. Everything that changes is in `Data`; what is derived fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,11 +35,11 @@ class Assembler(Protocol):
     def sensors(self, model: EntityModel | None, scene: PlaneScene, scene3d: Scene3d) -> list[Any]:
         """Return the sensors of a vehicle, or (None) those that are fixed in the world."""
 
-    def parts(self, entity: Entity) -> Iterator[Part]:
+    def parts(self, entity: Entity) -> Iterable[Part]:
         """Return what 3D sensors see of an entity."""
 
-    def fixed_parts(self, model: Model) -> Iterator[Part]:
-        """Return what 3D sensors see of the fixed parts of a world."""
+    def show_fixed(self, model: Model, scene: Scene3d) -> None:
+        """Give a 3D scene what is fixed in the world."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Model:
         lights: Sun and sky.
         file: State of the world file after reading, for spawns.
         assembler: Compiles what is added later.
-        canvas: Shared by all pictures of the world.
+        renderers: Where all cameras of the model keep their renderer.
     """
 
     spec: WorldSpec
@@ -74,4 +74,4 @@ class Model:
     lights: Lights
     file: Any
     assembler: Assembler
-    canvas: dict[str, Any]
+    renderers: dict[str, Any]

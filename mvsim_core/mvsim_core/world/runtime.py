@@ -8,6 +8,7 @@ It holds no number that a snapshot would need: `sync` makes it fit any state of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from mvsim_core.animation.keyframes import KeyframeAnimation
@@ -53,7 +54,7 @@ class Runtime:
         self.animations: dict[int, Any] = {}
         self.ground = Ground(list(model.maps))
         self.scene = PlaneScene()
-        self.scene3d = Scene3d(lights=model.lights, canvas=model.canvas)
+        self.scene3d = Scene3d(lights=model.lights, renderers=model.renderers)
         self.sensors = SensorSet()
         self.names: dict[int, str] = {}
         self.ideal = 0
@@ -68,8 +69,7 @@ class Runtime:
                 self.scene.add_polygon(solid.points, zmin=low, zmax=high)
         for grid in model.grids:
             self.scene.add_grid(grid)
-        for part in model.assembler.fixed_parts(model):
-            self.scene3d.add_part(part)
+        model.assembler.show_fixed(model, self.scene3d)
         self.fixed_sensors = model.assembler.sensors(None, self.scene, self.scene3d)
 
     def add(self, entity: Entity, data: Data) -> None:
@@ -86,9 +86,9 @@ class Runtime:
                 self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
         elif spec.animation is not None:
             self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
-        self.scene.add_body(entity.row, model.solids)
-        for part in self.model.assembler.parts(entity):
-            self.scene3d.add_part(part)
+        copy = int(data.bodies["copy"][entity.row])
+        self.scene.add_body(entity.row, model.solids, copy)
+        self.scene3d.add(entity.token, partial(self.model.assembler.parts, entity), copy)
         if model.vehicle is not None:
             self._add_sensors(entity, data)
 
@@ -98,7 +98,7 @@ class Runtime:
         self.ground.remove(entity)
         self.animations.pop(entity.token, None)
         self.scene.remove_body(entity.row)
-        self.scene3d.remove_body(entity.row)
+        self.scene3d.remove(entity.token)
         self._retire(entity)
         if entity.model.vehicle is None:
             return

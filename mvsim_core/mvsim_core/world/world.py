@@ -142,7 +142,7 @@ class World(Entities):
         """Return from where <gui> looks at the world; without one, from where all is seen."""
         from mvsim_core.rendering.picture import view_of
 
-        return view_of(self.model, self.data)
+        return view_of(self.model, self.data.entities.values(), self.data.bodies)
 
     def picture(self, view: View | None = None, size: tuple[int, int] = (1280, 720)) -> Any:
         """Return (height, width, 3) uint8 red, green, blue: what is to be seen now.

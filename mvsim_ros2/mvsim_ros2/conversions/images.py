@@ -37,8 +37,9 @@ def raw_depth_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -
     """Return depths (height, width) [m] as 16UC1, in millimetres; 0 where nothing is."""
     scaled = depth / np.float32(MILLIMETRE)
     np.nan_to_num(scaled, copy=False, posinf=0.0)
-    np.minimum(scaled, np.iinfo(np.uint16).max, out=scaled)
-    counts = np.rint(scaled, out=scaled).astype(np.uint16)
+    np.rint(scaled, out=scaled)
+    scaled[scaled > np.iinfo(np.uint16).max] = 0.0  # REP-118: no valid depth
+    counts = scaled.astype(np.uint16)
     return _image(counts, "16UC1", Header(stamp=stamp, frame_id=frame))
 
 

@@ -17,7 +17,15 @@ BACKENDS = ("embree", "bvh")
 
 def scene(*models, backend="", **options):
     """A scene of models that do not move."""
-    return Scene3d(lambda: [Part(m) for m in models], backend=backend, **options)
+    return scene_of(*(Part(m) for m in models), backend=backend, **options)
+
+
+def scene_of(*parts, backend="", **options):
+    """A scene of parts, each an entity of its own whose key is its number."""
+    made = Scene3d(backend=backend, **options)
+    for number, part in enumerate(parts):
+        made.add(number, lambda part=part: [part])
+    return made
 
 
 def random_rays(count, *, seed=0, around=(0.0, 0.0, 0.0)):

@@ -10,10 +10,10 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.errors import BuildError
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors import CloudReading, Laser3d, Lidar3d, Scene3d
+from mvsim_core.sensors import CloudReading, Laser3d, Lidar3d
 from mvsim_core.sensors.scene3d import Material, Part, solids
 from mvsim_core.specs.sensor import LaserSpec, Lidar3dSpec
-from tests.unit.sensors3d.scenes import DT, NO_BODIES, body_rows, room, scene, sensor
+from tests.unit.sensors3d.scenes import DT, NO_BODIES, body_rows, room, scene, scene_of, sensor
 
 EXACT = {"range_std_noise": 0.0, "min_range": 0.1, "max_range": 50.0}
 HALL = solids.box((-10, -8, -3), (10, 8, 3))
@@ -135,7 +135,7 @@ def test_a_teleport_does_not_smear_a_column_over_the_way():
 
 def test_own_vehicle_is_seen_or_not():
     cube = solids.box((-1, -1, -1), (1, 1, 0))
-    world = Scene3d(lambda: [Part(HALL), Part(cube, body=0), Part(cube, body=1)])
+    world = scene_of(Part(HALL), Part(cube, body=0), Part(cube, body=1))
     bodies = body_rows(Pose(), Pose(4.0))
     mount = Pose(z=0.2)
     sees = lidar(world, body=0, pose=mount).measure(bodies, 0, 0.0)
@@ -219,7 +219,7 @@ def test_same_seed_same_bytes_and_a_scan_can_be_restored_halfway():
 def test_worlds_without_3d_sensors_build_no_scene():
     world = load_world(text=room('<sensor class="laser" name="l"/>'))
     world.run(0.3)
-    assert world._contents.scene3d._layout is None
+    assert not world._contents.scene3d.built
     assert world._schedule.next_tick > world.ticks + 1
 
 

@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import math
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import njit
 
+from mvsim_core.sensors.scene3d.caster import Tables
 from mvsim_core.sensors.scene3d.model import Model
+from mvsim_core.sensors.scene3d.pool import block_size
 from mvsim_core.sensors.scene3d.rounds import local_round_hit, round_hit
-from mvsim_core.sensors.scene3d.tables import Hits, Rays, Triangles, plane_hit
+from mvsim_core.sensors.scene3d.tables import GLASS, Hits, Rays, plane_hit
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.state.tables import Table
 
 #: A box around `count` triangles from `first`; count 0: around two boxes, `first` and the next.
 NODE = np.dtype([("low", "f8", (3,)), ("high", "f8", (3,)), ("first", "i8"), ("count", "i8")])
@@ -23,35 +27,82 @@ DEEPEST = 64
 EDGE = 1e-9
 
 
+#: A triangle of a tree: its corners [m] and its number in the model.
+FACE = np.dtype([("corners", "f8", (3, 3)), ("number", "i8")])
+
+
 class BvhCaster:
-    """Casts rays at instances of models; arguments and results as those of `EmbreeCaster`."""
+    """Casts rays at instances of models; a `Caster`."""
 
-    def __init__(self, models: list[Model], users: list[int], instances: Rows) -> None:
-        """Build a tree for each model."""
-        self._instances = instances
-        trees = [build_tree(m.vertices[m.triangles]) for m in models]
-        nodes = np.cumsum([0, *(len(t[0]) for t in trees)])
-        faces = np.cumsum([0, *(len(t[1]) for t in trees)])
-        for (tree, _), node, face in zip(trees, nodes[:-1], faces[:-1], strict=True):
-            tree["first"] += np.where(tree["count"] > 0, face, node)
-        self._nodes = np.concatenate([np.zeros(0, NODE), *(t[0] for t in trees)])
-        self._order = np.concatenate([np.zeros(0, np.int64), *(t[1] for t in trees)])
-        corners = [m.vertices[m.triangles][t[1]] for m, t in zip(models, trees, strict=True)]
-        self._corners = np.concatenate([np.zeros((0, 3, 3)), *corners])
-        self._roots = nodes[np.array(users, dtype=np.int64)].astype(np.int64)
+    def __init__(self) -> None:
+        """Start without instances."""
+        self._nodes = Table(NODE)
+        self._faces = Table(FACE)
+        self._used: dict[Model, list[int]] = {}  # first node, first face, number of users
+        self._roots = np.zeros(1, np.int64)
 
-    def place(self, moved: IntArray) -> None:
-        """Take over poses: they are read from the instances with each ray."""
+    def attach(self, row: int, model: Model, mask: int) -> None:
+        """Take in an instance, as in `Caster`."""
+        del mask  # it is read from the instance
+        used = self._used.get(model)
+        if used is None:
+            used = self._used[model] = self._take_in(model)
+        used[2] += 1
+        if row >= len(self._roots):
+            self._roots = np.resize(self._roots, 2 * (row + 1))
+        self._roots[row] = used[0]
 
-    def cast(self, rays: Rays, triangles: Triangles, origin: FloatArray, hits: Hits) -> None:
-        """Write what rays meet; arguments as in `Scene3d`."""
+    def detach(self, row: int, model: Model) -> None:
+        """Take out an instance, as in `Caster`."""
+        del row  # a free row of INSTANCE has no mask
+        used = self._used[model]
+        used[2] -= 1
+        if used[2] == 0:
+            nodes, faces = tree_of(model)
+            self._nodes.remove(used[0], block_size(len(nodes)))
+            self._faces.remove(used[1], block_size(len(faces)))
+            del self._used[model]
+
+    def place(self, instances: Rows, moved: IntArray) -> None:
+        """Do nothing: poses are read from the instances with each ray."""
+
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
+        """Write what rays meet, as in `Caster`."""
+        glass = GLASS if rays.pass_glass else 0.0
         _cast_kernel(
-            (self._instances, self._roots, self._nodes, self._order, self._corners),
+            (tables.instances, self._roots, self._nodes.rows, self._faces.rows),
             (rays.directions, rays.poses, origin),
-            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask)),
-            tuple(triangles),
-            (hits.distance, hits.cosine, hits.material, hits.part),
+            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), glass),
+            (tables.triangles, tables.rounds),
+            (hits.distance, hits.cosine, hits.brightness, hits.part),
         )
+
+    def _take_in(self, model: Model) -> list[int]:
+        nodes, faces = tree_of(model)
+        face_block = np.zeros(block_size(len(faces)), FACE)
+        face_block[: len(faces)] = faces
+        first_face = self._faces.add(face_block)
+        # A block is where the table's end is or where one of its size was: known once it is in.
+        node_block = np.zeros(block_size(len(nodes)), NODE)
+        node_block[: len(nodes)] = nodes
+        first_node = self._nodes.add(node_block)
+        placed = self._nodes.rows[first_node : first_node + len(nodes)]
+        placed["first"] += np.where(placed["count"] > 0, first_face, first_node)
+        return [first_node, first_face, 0]
+
+
+_trees: WeakKeyDictionary[Model, tuple[Rows, Rows]] = WeakKeyDictionary()
+
+
+def tree_of(model: Model) -> tuple[Rows, Rows]:
+    """Return NODE (root first) and FACE rows of a model, which are computed once."""
+    if model not in _trees:
+        corners = model.vertices[model.triangles]
+        nodes, order = build_tree(corners)
+        faces = np.zeros(len(order), FACE)
+        faces["corners"], faces["number"] = corners[order], order
+        _trees[model] = (nodes, faces)
+    return _trees[model]
 
 
 def build_tree(corners: FloatArray) -> tuple[Rows, IntArray]:
@@ -152,11 +203,11 @@ def _area(box: FloatArray) -> float:
 
 @njit(cache=True, nogil=True)
 def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-def]
-    instances, roots, nodes, order, corners = scene
+    instances, roots, nodes, faces = scene
     directions, poses, origin = grid
-    first, count, near, reach, mask = limits
-    planes, rounds, round_of, materials, parts = tables
-    distance, cosine, material, part = hits
+    first, count, near, reach, mask, glass = limits
+    triangles, rounds = tables
+    distance, cosine, brightness, part = hits
     o, d, lo, ld = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     for i in range(count):
         p = poses[i] if poses.shape[0] > 1 else poses[0]
@@ -176,34 +227,34 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
                     for b in range(3):
                         lo[a] += item.r[b, a] * (o[b] - item.t[b])
                         ld[a] += item.r[b, a] * d[b]
-                bodies = (rounds, round_of[item.first :])
+                looks = (rounds, triangles[item.first :], glass)
                 ray = (lo, ld, near, best)
-                t, face = _trace((nodes, corners, order), roots[k], bodies, ray)
+                t, face = _trace((nodes, faces), roots[k], looks, ray)
                 if face >= 0:
                     best, best_face, best_item = t, item.first + face, k
             if best_face < 0:
                 distance[at, j], cosine[at, j] = np.inf, 0.0
-                material[at, j] = part[at, j] = -1
+                brightness[at, j], part[at, j] = 0.0, -1
                 continue
-            item = instances[best_item]
+            item, face_row = instances[best_item], triangles[best_face]
             start, along = (o[0], o[1], o[2]), (d[0], d[1], d[2])
-            if round_of[best_face] < 0:
-                t, c = plane_hit(item, planes[best_face], start, along, best)
+            if face_row.round < 0:
+                t, c = plane_hit(item, face_row.plane, start, along, best)
             else:
-                t, c = round_hit(item, rounds[round_of[best_face]], start, along, near)
+                t, c = round_hit(item, rounds[face_row.round], start, along, near)
             distance[at, j], cosine[at, j] = t, c
-            material[at, j] = materials[best_face]
-            part[at, j] = item.part if item.part >= 0 else parts[best_face]
+            brightness[at, j] = face_row.brightness
+            part[at, j] = face_row.part if face_row.part < -1 else best_item
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _trace(tree, root, bodies, ray):  # type: ignore[no-untyped-def]
+def _trace(tree, root, looks, ray):  # type: ignore[no-untyped-def]
     """Return the distance and the number of the first triangle that a ray meets; -1: none.
 
-    Triangles around something round count where that is met.
+    Triangles around something round count where that is met, glass that is passed does not.
     """
-    nodes, corners, order = tree
-    rounds, round_of = bodies
+    nodes, faces = tree
+    rounds, triangles, glass = looks
     o, d, near, best = ray
     stack = np.zeros(2 * DEEPEST, np.int64)
     size, face = 1, -1
@@ -223,12 +274,15 @@ def _trace(tree, root, bodies, ray):  # type: ignore[no-untyped-def]
                 size += 2
             continue
         for k in range(node.first, node.first + node.count):
-            t = _meets(corners[k], o, d)
-            body = round_of[order[k]]
+            t = _meets(faces[k].corners, o, d)
+            look = triangles[faces[k].number]
+            body = look.round
+            if look.opacity < glass:
+                continue
             if body >= 0 and t == t:
                 t = local_round_hit(rounds[body], (o[0], o[1], o[2]), (d[0], d[1], d[2]), near)[0]
             if near <= t < best:
-                best, face = t, order[k]
+                best, face = t, faces[k].number
     return best, face
 
 

@@ -21,9 +21,10 @@ import numpy as np
 from numba import njit, types
 
 from mvsim_core.errors import MvsimError
+from mvsim_core.sensors.scene3d.caster import Tables
 from mvsim_core.sensors.scene3d.model import Model
 from mvsim_core.sensors.scene3d.rounds import round_hit
-from mvsim_core.sensors.scene3d.tables import Floats, Hits, Rays, Triangles, aligned, plane_hit
+from mvsim_core.sensors.scene3d.tables import GLASS, Floats, Hits, Rays, aligned, plane_hit
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 _TRIANGLE, _INSTANCE = 0, 121
@@ -31,7 +32,6 @@ _INDEX, _VERTEX = 0, 1
 _UINT3, _FLOAT3, _FLOAT3X4_COLUMN_MAJOR = 0x5003, 0x9003, 0x9234
 _DYNAMIC, _ROBUST = 1 << 0, 1 << 2
 _LOW, _MEDIUM = 0, 1
-_COHERENT = 1 << 16
 _NOTHING = 0xFFFFFFFF
 _FIELDS = 21  # of RTCRayHit16, each 16 wide
 #: A ray that goes on starts so much farther than where it met a triangle, not to meet it again.
@@ -50,6 +50,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "rtcReleaseGeometry": (None, [_pointer]),
     "rtcCommitGeometry": (None, [_pointer]),
     "rtcAttachGeometryByID": (None, [_pointer, _pointer, ctypes.c_uint]),
+    "rtcDetachGeometry": (None, [_pointer, ctypes.c_uint]),
     "rtcSetGeometryMask": (None, [_pointer, ctypes.c_uint]),
     "rtcSetGeometryInstancedScene": (None, [_pointer, _pointer]),
     "rtcSetGeometryTransform": (None, [_pointer, ctypes.c_uint, ctypes.c_int, _pointer]),
@@ -154,48 +155,57 @@ def tree_of(model: Model) -> ModelTree:
 
 
 class EmbreeCaster:
-    """Casts rays at instances of models.
+    """Casts rays at instances of models; a `Caster`."""
 
-    Args:
-        models: All models, each once; their triangles are numbered through.
-        users: For each instance the index of its model.
-        instances: INSTANCE, placed.
-    """
-
-    def __init__(self, models: list[Model], users: list[int], instances: Rows) -> None:
-        """Build a tree for each model and one over the instances."""
+    def __init__(self) -> None:
+        """Make an empty tree over instances."""
         self._device = device()
-        self._trees = [tree_of(model) for model in models]
-        self._instances = instances
-        self._transforms = np.zeros((max(len(instances), 1), 12), np.float32)
-        self._geometries = np.zeros(len(instances), np.int64)
+        self._trees: dict[int, ModelTree] = {}
+        self._transforms = np.zeros((1, 12), np.float32)
+        self._geometries = np.zeros(1, np.int64)
         self._top = LIBRARY.rtcNewScene(self._device)
         LIBRARY.rtcSetSceneFlags(self._top, _DYNAMIC | _ROBUST)
         LIBRARY.rtcSetSceneBuildQuality(self._top, _LOW)
-        for k, model in enumerate(users):
-            geometry = LIBRARY.rtcNewGeometry(self._device, _INSTANCE)
-            LIBRARY.rtcSetGeometryInstancedScene(geometry, self._trees[model].scene)
-            LIBRARY.rtcSetGeometryMask(geometry, int(instances["mask"][k]))
-            LIBRARY.rtcAttachGeometryByID(self._top, geometry, k)
-            LIBRARY.rtcReleaseGeometry(geometry)  # the scene holds it
-            self._geometries[k] = geometry
+        self._changed = True
         self._packet = aligned(_FIELDS * 16, np.float32)
         self._packet_ids = self._packet.view(np.uint32)
         self._valid = aligned(16, np.int32)
         self._options = aligned(16, np.uint32)  # RTCIntersectArguments
-        self._options[0], self._options[1] = _COHERENT, _NOTHING
-        self.place(np.arange(len(instances)))
+        # Not RTC_RAY_QUERY_FLAG_COHERENT: a packet with a direction between -1e-18 and 0, as a
+        # mount turned by 180 degrees has it, then meets nothing at all, and it saves no time.
+        self._options[0], self._options[1] = 0, _NOTHING
 
-    def place(self, moved: IntArray) -> None:
-        """Take over the poses of these instances."""
-        _place_kernel(self._instances, moved, self._geometries, self._transforms)
-        LIBRARY.rtcCommitScene(self._top)
-        error = LIBRARY.rtcGetDeviceError(self._device)
-        if error:
-            raise EmbreeMissingError(f"the library reports error {error}")
+    def attach(self, row: int, model: Model, mask: int) -> None:
+        """Take in an instance, as in `Caster`."""
+        if row >= len(self._geometries):
+            size = 2 * (row + 1)
+            self._geometries = np.resize(self._geometries, size)
+            self._transforms = np.zeros((size, 12), np.float32)
+        tree = self._trees[row] = tree_of(model)  # kept, for the library reads its arrays
+        geometry = LIBRARY.rtcNewGeometry(self._device, _INSTANCE)
+        LIBRARY.rtcSetGeometryInstancedScene(geometry, tree.scene)
+        LIBRARY.rtcSetGeometryMask(geometry, mask)
+        LIBRARY.rtcAttachGeometryByID(self._top, geometry, row)
+        LIBRARY.rtcReleaseGeometry(geometry)  # the scene holds it
+        self._geometries[row] = geometry
+        self._changed = True
 
-    def cast(self, rays: Rays, triangles: Triangles, origin: FloatArray, hits: Hits) -> None:
-        """Write what rays meet; arguments as in `Scene3d`."""
+    def detach(self, row: int, model: Model) -> None:
+        """Take out an instance, as in `Caster`."""
+        del model, self._trees[row]
+        LIBRARY.rtcDetachGeometry(self._top, row)
+        self._changed = True
+
+    def place(self, instances: Rows, moved: IntArray) -> None:
+        """Take over poses, as in `Caster`."""
+        if len(moved):
+            _place_kernel(instances, moved, self._geometries, self._transforms)
+            self._changed = True
+
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
+        """Write what rays meet, as in `Caster`."""
+        if self._changed:
+            self._commit()
         address = np.array(
             [
                 self._top,
@@ -205,14 +215,22 @@ class EmbreeCaster:
             ],
             dtype=np.int64,
         )
+        glass = GLASS if rays.pass_glass else 0.0
         _cast_kernel(
             address,
             (self._packet, self._packet_ids, self._valid),
             (rays.directions, rays.poses, origin),
-            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), rays.tile),
-            (self._instances, *triangles),
-            (hits.distance, hits.cosine, hits.material, hits.part),
+            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), rays.tile, glass),
+            (tables.instances, tables.triangles, tables.rounds),
+            (hits.distance, hits.cosine, hits.brightness, hits.part),
         )
+
+    def _commit(self) -> None:
+        LIBRARY.rtcCommitScene(self._top)
+        error = LIBRARY.rtcGetDeviceError(self._device)
+        if error:
+            raise EmbreeMissingError(f"the library reports error {error}")
+        self._changed = False
 
     def __del__(self) -> None:
         """Give the memory of the library back."""
@@ -242,13 +260,13 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
 
     Triangles around something round only tell that a ray comes near it. What it meets of that is
     computed, and the ray cast on: there may be something else before that, or behind where it
-    passes by.
+    passes by. A ray that passes glass is cast on likewise.
     """
     floats, ids, valid = packet
     directions, poses, origin = grid
-    first, count, near, reach, mask, tile = limits
-    instances, planes, rounds, round_of, materials, parts = tables
-    distance, cosine, material, part = hits
+    first, count, near, reach, mask, tile, glass = limits
+    instances, triangles, rounds = tables
+    distance, cosine, brightness, part = hits
     columns = directions.shape[1]
     high, wide = tile
     along = np.zeros((16, 3))
@@ -274,7 +292,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                 ids[176 + k] = 0
                 valid[k] = -1
                 distance[first + i, j], cosine[first + i, j] = np.inf, 0.0
-                material[first + i, j] = part[first + i, j] = -1
+                brightness[first + i, j], part[first + i, j] = 0.0, -1
             again = True
             while again:
                 ids[18 * 16 : 21 * 16] = _NOTHING
@@ -287,16 +305,22 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                     i, j = first + row0 + k // wide, column0 + k % wide
                     if i >= first + count or j >= columns or ids[18 * 16 + k] == _NOTHING:
                         continue
-                    item = instances[ids[19 * 16 + k]]
-                    face = item.first + ids[17 * 16 + k]
+                    row = np.int64(ids[19 * 16 + k])
+                    item = instances[row]
+                    face = triangles[item.first + ids[17 * 16 + k]]
                     o = (start[k, 0], start[k, 1], start[k, 2])
                     d3 = (along[k, 0], along[k, 1], along[k, 2])
                     found = np.float64(floats[128 + k])
-                    if round_of[face] < 0:
-                        t, c = plane_hit(item, planes[face], o, d3, found)
+                    flat = face.round < 0
+                    if flat:
+                        t, c = plane_hit(item, face.plane, o, d3, found)
                     else:
-                        t, c = round_hit(item, rounds[round_of[face]], o, d3, near)
+                        t, c = round_hit(item, rounds[face.round], o, d3, near)
                         t = t if t <= reach else np.inf
+                    if face.opacity < glass:
+                        t = np.inf
+                        flat = False
+                    if not flat:
                         floats[48 + k] = BEHIND * found + 1e-6
                         floats[128 + k] = min(t, distance[i, j], reach)
                         if floats[48 + k] < floats[128 + k]:
@@ -304,5 +328,5 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                             again = True
                     if t < distance[i, j]:
                         distance[i, j], cosine[i, j] = t, c
-                        material[i, j] = materials[face]
-                        part[i, j] = item.part if item.part >= 0 else parts[face]
+                        brightness[i, j] = face.brightness
+                        part[i, j] = face.part if face.part < -1 else row

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.meshes.readers import UP_AXIS, MeshError, local_model, read_mesh
-from mvsim_core.resources.remote_files import RemoteError, local_copy
 from mvsim_core.sensors.scene3d.model import GREY, Material, Model, Rgba, join
+from mvsim_core.sensors.scene3d.textures import keep_picture, texture_of
 from mvsim_core.state.arrays import FloatArray
 
 _WHITE = (1.0, 1.0, 1.0)
@@ -31,38 +31,13 @@ def read_looks(path: str, color: Rgba) -> Model:
     mesh = read_mesh(path)  # says what is wrong with a file, in one way everywhere
     file = local_model(path)
     if tuple(color[:3]) != _WHITE:
-        return Model(mesh.vertices, mesh.triangles, (Material(_opaque(color)),))
+        look = Material((*_opaque(color)[:3], color[3]))
+        return Model(mesh.vertices, mesh.triangles, (look,))
     try:
         model = _read(file, file.stat().st_mtime_ns)
     except Exception:  # the libraries raise whatever odd materials make them stumble on
         model = None
     return model or Model(mesh.vertices, mesh.triangles, (GREY,))
-
-
-def texture_of(color: Rgba, texture: str) -> tuple[Material, str]:
-    """Return a material and what is wrong with its texture, or ""."""
-    if not texture:
-        return Material(color), ""
-    try:
-        path = str(local_copy(texture))
-    except RemoteError as error:
-        return Material(color), str(error)
-    mean = _mean_color(path)
-    if mean is None:
-        return Material(color), f"{texture}: the texture cannot be read as an image"
-    return Material(color, path, mean), ""
-
-
-@lru_cache(maxsize=256)
-def _mean_color(path: str) -> tuple[float, float, float] | None:
-    from PIL import Image
-
-    try:
-        with Image.open(path) as image:
-            r, g, b = (np.asarray(image.convert("RGB").resize((1, 1)))[0, 0] / 255).tolist()
-    except (OSError, ValueError):
-        return None
-    return r, g, b
 
 
 @lru_cache(maxsize=64)
@@ -110,21 +85,43 @@ def _other(path: Path) -> Iterator[Model]:
     for piece in scene.dump():
         if not hasattr(piece, "faces") or len(piece.faces) == 0:
             continue
+        vertices = np.asarray(piece.vertices, np.float64)
+        faces = np.asarray(piece.faces, np.int64)
         visual = piece.visual
-        colors: FloatArray = np.tile(np.array(GREY.color), (len(piece.faces), 1))
         if getattr(visual, "kind", None) == "texture":
-            colors[:] = np.asarray(visual.material.main_color, float) / 255
-        elif getattr(visual, "defined", False):
+            look, uv = _surface(visual.material), getattr(visual, "uv", None)
+            texcoords = None if uv is None else np.asarray(uv, np.float64)
+            yield Model(vertices, faces, (look,), texcoords=texcoords)
+            continue
+        colors: FloatArray = np.tile(np.array(GREY.color), (len(faces), 1))
+        if getattr(visual, "defined", False):
             colors = np.asarray(visual.face_colors, float) / 255
         coarse = np.round(colors * _SHADES) / _SHADES
         found, which = np.unique(coarse, axis=0, return_inverse=True)
         looks = tuple(Material(_opaque(tuple(c))) for c in found.tolist())
-        yield Model(
-            np.asarray(piece.vertices, np.float64),
-            np.asarray(piece.faces, np.int64),
-            looks,
-            which.reshape(-1).astype(np.int64),
-        )
+        yield Model(vertices, faces, looks, which.reshape(-1).astype(np.int64))
+
+
+def _surface(material: Any) -> Material:
+    """Return what a material of trimesh says: of OBJ files (simple) or of glTF (PBR)."""
+    picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+    factor = getattr(material, "baseColorFactor", None)
+    if factor is None:
+        # The diffuse colour of an OBJ file tints nothing but surfaces without a picture.
+        color = [*_WHITE] if picture is not None else _shares(material.main_color)
+        return keep_picture(Material(_opaque(tuple(color))), picture)
+    color = _shares(factor)
+    look = Material(_opaque(tuple(color)))
+    if getattr(material, "alphaMode", None) == "BLEND" and len(color) > 3:
+        look = look._replace(color=(*look.color[:3], color[3]))
+    return keep_picture(look, picture)
+
+
+def _shares(color: Any) -> list[float]:
+    """Return the channels of a colour, 0 to 1, from bytes or numbers."""
+    values = np.asarray(color).ravel()
+    shares: list[float] = (values / (255 if values.dtype.kind in "iu" else 1)).tolist()
+    return shares
 
 
 def _opaque(color: tuple[float, ...]) -> Rgba:
@@ -132,4 +129,4 @@ def _opaque(color: tuple[float, ...]) -> Rgba:
     return (r, g, b, 1.0)
 
 
-__all__ = ["MeshError", "read_looks", "texture_of"]
+__all__ = ["MeshError", "read_looks"]

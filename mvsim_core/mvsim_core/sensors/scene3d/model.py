@@ -25,11 +25,14 @@ class Material(NamedTuple):
         color: Red, green, blue, opacity, 0 to 1; a texture is multiplied by it.
         texture: Image file, "" for none.
         texture_color: Mean colour of that image.
+        cull_face: Which side of its triangles cameras do not see: "NONE", "FRONT" (from where
+            their corners run counter-clockwise), "BACK" or "BOTH". Rays meet both sides.
     """
 
     color: Rgba = (0.7, 0.7, 0.7, 1.0)
     texture: str = ""
     texture_color: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    cull_face: str = "NONE"
 
     @property
     def reflectivity(self) -> float:

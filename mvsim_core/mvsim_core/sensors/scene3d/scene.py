@@ -1,56 +1,27 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The world as 3D sensors see it. Nothing is built before the first ray is cast.
-
-What never moves is one model; each body and wheel with a shape is an instance of a model that it
-shares with its equals. Bodies that do not move either are kept with what is fixed, and looked at
-anew when one of them was moved after all.
-"""
+"""The world as 3D sensors see it. Nothing is built before the first ray is cast."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.sensors.scene3d.bvh import BvhCaster
-from mvsim_core.sensors.scene3d.model import Material, Model, join, rounds_of
-from mvsim_core.sensors.scene3d.tables import (
-    INSTANCE,
-    SEE_ALL,
-    Hits,
-    Rays,
-    Triangles,
-    body_code,
-    place_kernel,
-)
-from mvsim_core.state.arrays import STATIC, WHEEL, FloatArray, IntArray, Rows
+from mvsim_core.sensors.scene3d.layout import FixedCache, Layout, Part
+from mvsim_core.sensors.scene3d.pool import ModelPool
+from mvsim_core.sensors.scene3d.tables import SEE_ALL, Hits, Rays, body_code
+from mvsim_core.state.arrays import WHEEL, Rows
 
-#: Fixed things farther from the origin than this [m] are cast about their own middle, since
-#: casters work in single precision.
-FAR = 1000.0
-
-
-class Part(NamedTuple):
-    """One thing that is seen.
-
-    Attributes:
-        model: Its triangles, in the frame of its body or wheel.
-        name: What it belongs to.
-        label: Its kind: "ground", "wall", "map", "block", "actor" or "vehicle".
-        body: Row of BODY; -1: it is fixed in the world.
-        wheel: Row of WHEEL whose spin and steering it follows; -1: none.
-    """
-
-    model: Model
-    name: str = ""
-    label: str = ""
-    body: int = -1
-    wheel: int = -1
+#: Copy of a world: of what is seen in all of them.
+EVERY_COPY = -1
+#: WHEEL rows of a world without wheels.
+NO_WHEELS = np.zeros(0, WHEEL)
 
 
 class Lights(NamedTuple):
@@ -76,137 +47,171 @@ class Lights(NamedTuple):
 DAYLIGHT = Lights()
 
 
-class Caster(Protocol):
-    """Finds what rays meet."""
+class _Entity:
+    """What `Scene3d.add` was told."""
 
-    def place(self, moved: IntArray) -> None:
-        """Take over the poses of some instances."""
+    def __init__(
+        self, key: Hashable, source: Callable[[], Iterable[Part]], copy: int, number: int
+    ) -> None:
+        self.key = key
+        self.copy = copy
+        self.number = number
+        self._source = source
 
-    def cast(self, rays: Rays, triangles: Triangles, origin: FloatArray, hits: Hits) -> None:
-        """Write what rays meet."""
-
-
-class Layout(NamedTuple):
-    """The scene as arrays.
-
-    Attributes:
-        parts: All things; `Hits.part` counts them.
-        materials: All looks; `Hits.material` counts them.
-        reflectivity: (n,) of the looks.
-        models: Each once; the first is what is fixed, if there is anything.
-        users: Model of each instance.
-        instances: INSTANCE rows.
-        baked: INSTANCE rows of fixed bodies; when one has moved, all is laid out anew.
-        origin: Subtracted from all positions [m].
-        triangles: Of all models.
-    """
-
-    parts: list[Part]
-    materials: list[Material]
-    reflectivity: npt.NDArray[np.float32]
-    models: list[Model]
-    users: list[int]
-    instances: Rows
-    baked: Rows
-    origin: FloatArray
-    triangles: Triangles
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Its parts, made when they are needed first."""
+        return tuple(self._source())
 
 
 class Scene3d:
     """What can be seen in a world, and where it is.
 
+    Each copy of a replicated world has a `Layout` of its own, with models shared between them, so
+    that no ray of one copy meets anything of another.
+
     Args:
-        source: Called for all parts when they are needed.
         lights: Sun and sky.
         backend: "embree", "bvh", or "": the best there is.
-        canvas: Where cameras keep their painter, to be shared by scenes that follow each other.
+        renderers: Where cameras keep their renderer, to be shared by scenes that follow each
+            other; see `renderer`.
+
+    Attributes:
+        wheels: WHEEL rows of sensors that are not given them with each reading.
     """
 
     def __init__(
         self,
-        source: Callable[[], Iterable[Part]] = tuple,
         *,
         lights: Lights = DAYLIGHT,
         backend: str = "",
-        canvas: dict[str, Any] | None = None,
+        renderers: dict[str, Any] | None = None,
     ) -> None:
-        """Remember where the parts come from."""
+        """Start without parts."""
         self.lights = lights
-        self._canvas = {} if canvas is None else canvas
-        self._source = source
+        self.wheels: Rows = NO_WHEELS
+        self._renderers = {} if renderers is None else renderers
         self._backend = backend
-        self._layout: Layout | None = None
-        self._caster: Caster | None = None
-        self._wheels = np.zeros(0, WHEEL)
-        self._moved = np.zeros(0, np.int64)
-        self._fixed: tuple[Any, list[Model], Model, FloatArray] | None = None
+        self._pool = ModelPool()
+        self._cache: FixedCache = WeakValueDictionary()
+        self._layouts: dict[int, Layout] = {}
+        self._entities: dict[Hashable, _Entity] = {}
+        self._by_copy: dict[int, dict[Hashable, _Entity]] = {}
+        self._added = 0
 
     @property
-    def painter(self) -> Any:
-        """What paints for all cameras; None until one of them asks, False without OpenGL."""
-        return self._canvas.get("painter")
+    def renderer(self) -> Any:
+        """What renders for all cameras; None until one of them asks, False without OpenGL."""
+        return self._renderers.get("renderer")
 
-    @painter.setter
-    def painter(self, painter: Any) -> None:
-        self._canvas["painter"] = painter
+    @renderer.setter
+    def renderer(self, renderer: Any) -> None:
+        self._renderers["renderer"] = renderer
 
-    def bind(self, wheels: Rows) -> None:
-        """Forget what was built; wheels are found in these rows of WHEEL from now on."""
-        self._wheels = wheels
-        self._layout = self._caster = None
+    def close(self) -> None:
+        """Free what the renderer holds in OpenGL; the next picture makes another one."""
+        renderer = self._renderers.pop("renderer", None)
+        if renderer:
+            renderer.close()
 
-    def layout(self, bodies: Rows) -> Layout:
-        """Return the scene as it is now."""
-        layout = self._layout
-        if layout is not None and len(layout.baked):
-            moved = np.zeros(len(layout.baked), np.int64)
-            if place_kernel(layout.baked, bodies, self._wheels, layout.origin, moved):
-                layout = None
+    # ------------------------------------------------------------ what comes and goes
+    def add(
+        self, key: Hashable, source: Callable[[], Iterable[Part]], copy: int = EVERY_COPY
+    ) -> None:
+        """Take in an entity. The time this takes does not depend on how many others there are.
+
+        Args:
+            key: Stands for the entity until it is removed.
+            source: Called for its parts when a sensor needs them.
+            copy: In which copy of the world it is; `EVERY_COPY`: in all.
+
+        Raises:
+            ValueError: There is an entity with this key.
+        """
+        if key in self._entities:
+            raise ValueError(f"the scene already holds {key!r}")
+        entity = self._entities[key] = _Entity(key, source, copy, self._added)
+        self._by_copy.setdefault(copy, {})[key] = entity
+        self._added += 1
+        for layout in self._layouts_of(copy):
+            layout.add(key, entity.parts)
+
+    def remove(self, key: Hashable) -> None:
+        """Take out an entity, as fast as `add`; models that nobody else uses are dropped.
+
+        Raises:
+            KeyError: There is none with this key.
+        """
+        copy = self._entities.pop(key).copy
+        del self._by_copy[copy][key]
+        for layout in self._layouts_of(copy):
+            layout.remove(key)
+
+    def clear(self) -> None:
+        """Take out all entities."""
+        for key in list(self._entities):
+            self.remove(key)
+        self._layouts.clear()
+
+    @property
+    def built(self) -> bool:
+        """Whether a sensor has needed the scene yet."""
+        return bool(self._layouts)
+
+    @property
+    def model_count(self) -> int:
+        """Number of models in use: shared ones count once."""
+        return len(self._pool)
+
+    def _layouts_of(self, copy: int) -> list[Layout]:
+        if copy == EVERY_COPY:
+            return list(self._layouts.values())
+        return [self._layouts[copy]] if copy in self._layouts else []
+
+    # ------------------------------------------------------------ what is seen
+    def layout(
+        self, bodies: Rows, wheels: Rows = NO_WHEELS, eye: npt.ArrayLike = (0, 0, 0), copy: int = 0
+    ) -> Layout:
+        """Return a copy of the scene as it is now.
+
+        Args:
+            bodies: BODY, all rows.
+            wheels: WHEEL, all rows.
+            eye: From where it is looked at, world frame [m]: positions are exact near it.
+            copy: Which copy.
+        """
+        layout = self._layouts.get(copy)
         if layout is None:
-            layout = self._layout = self._lay_out(list(self._source()), bodies)
-            self._caster = None
-            self._moved = np.zeros(len(layout.instances), np.int64)
-            place_kernel(layout.instances, bodies, self._wheels, layout.origin, self._moved)
-            return layout
-        count = place_kernel(layout.instances, bodies, self._wheels, layout.origin, self._moved)
-        if count and self._caster is not None:
-            self._caster.place(self._moved[:count])
+            layout = self._layouts[copy] = Layout(self._pool, self._cache, self._backend)
+            present = [e for c in {EVERY_COPY, copy} for e in self._by_copy.get(c, {}).values()]
+            for entity in sorted(present, key=lambda e: e.number):
+                layout.add(entity.key, entity.parts)
+        layout.update(bodies, wheels, np.asarray(eye, np.float64))
         return layout
 
-    def _lay_out(self, parts: list[Part], bodies: Rows) -> Layout:
-        still = [k for k, p in enumerate(parts) if p.body < 0 or bodies["kind"][p.body] == STATIC]
-        baked = np.zeros(len(still), INSTANCE)
-        baked["r"], baked["known"] = np.eye(3), np.nan
-        for item, k in zip(baked, still, strict=True):
-            item["body"], item["wheel"] = parts[k].body, parts[k].wheel
-        scratch = np.zeros(len(baked), np.int64)
-        place_kernel(baked, bodies, self._wheels, np.zeros(3), scratch)
-        models = [parts[k].model for k in still]
-        key = ([id(m) for m in models], baked["r"].tobytes(), baked["t"].tobytes())
-        if self._fixed is None or self._fixed[0] != key:  # else only what moves came or went
-            self._fixed = (key, models, *_joined(models, baked))
-        _, _, fixed, origin = self._fixed
-        baked["known"] = np.nan
-        place_kernel(baked, bodies, self._wheels, origin, scratch)
-        return _arranged(parts, still, fixed, origin, baked[baked["body"] >= 0])
-
-    def cast(self, rays: Rays, bodies: Rows, hits: Hits) -> Layout:
-        """Write what rays meet into `hits`; return the scene in which they were cast."""
-        layout = self.layout(bodies)
-        if self._caster is None:
-            self._caster = make_caster(layout, self._backend)
-        self._caster.cast(rays, layout.triangles, layout.origin, hits)
+    def cast(
+        self, rays: Rays, bodies: Rows, hits: Hits, wheels: Rows = NO_WHEELS, copy: int = 0
+    ) -> Layout:
+        """Write what rays meet into `hits`; return the copy in which they were cast."""
+        layout = self.layout(bodies, wheels, rays.poses[0, 9:], copy)
+        layout.cast(rays, hits)
         return layout
 
     def cast_freely(
-        self, origins: npt.ArrayLike, directions: npt.ArrayLike, bodies: Rows, reach: float
+        self,
+        origins: npt.ArrayLike,
+        directions: npt.ArrayLike,
+        bodies: Rows,
+        reach: float,
+        wheels: Rows = NO_WHEELS,
     ) -> Hits:
         """Return what single rays meet, (n, 1); origins [m] and directions (n, 3), world frame."""
         ways = np.array(directions, dtype=np.float64).reshape(-1, 1, 3)
         poses = np.tile(np.append(np.eye(3).ravel(), np.zeros(3)), (len(ways), 1))
         poses[:, 9:] = origins
         hits = Hits.empty(len(ways), 1)
-        self.cast(Rays(ways, poses, 0, len(ways), 0.0, reach, tile=(16, 1)), bodies, hits)
+        rays = Rays(ways, poses, 0, len(ways), 0.0, reach, tile=(16, 1))
+        self.cast(rays, bodies, hits, wheels)
         return hits
 
 
@@ -215,91 +220,7 @@ def hides(body: int) -> int:
     return SEE_ALL & ~body_code(body) if body >= 0 else SEE_ALL
 
 
-def make_caster(layout: Layout, backend: str = "") -> Caster:
-    """Return the caster of a kind, or the best there is."""
-    things = (layout.models, layout.users, layout.instances)
-    if backend == "bvh":
-        return BvhCaster(*things)
-    try:
-        from mvsim_core.sensors.scene3d.embree import EmbreeCaster
-    except Exception as error:  # no wheel, or one that does not fit this machine
-        if backend:
-            raise
-        warnings.warn(
-            f"3D sensors are several times slower without Embree ({error}): pip install embreex",
-            stacklevel=2,
-        )
-        return BvhCaster(*things)
-    return EmbreeCaster(*things)
-
-
-def _joined(models: list[Model], baked: Rows) -> tuple[Model, FloatArray]:
-    """Return fixed models as one, and the origin that it is shifted to."""
-    fixed = join([m.moved(item["r"], item["t"]) for m, item in zip(models, baked, strict=True)])
-    origin = np.zeros(3)
-    if len(fixed.vertices):
-        middle = 0.5 * (fixed.vertices.min(axis=0) + fixed.vertices.max(axis=0))
-        if np.abs(middle).max() > FAR:
-            origin = np.round(middle)
-            fixed = fixed.moved(np.eye(3), -origin)
-    return fixed, origin
-
-
-def _arranged(
-    parts: list[Part], still: list[int], fixed: Model, origin: FloatArray, baked: Rows
-) -> Layout:
-    """Return the layout of what is fixed and what moves."""
-    moving = sorted(set(range(len(parts))) - set(still))
-    owner = [np.full(len(parts[k].model.triangles), k, np.int32) for k in still]
-    models: list[Model] = [fixed] if len(fixed.triangles) else []
-    shared: dict[int, int] = {}
-    users = [0] * len(models)
-    for k in moving:
-        model = parts[k].model
-        if id(model) not in shared:
-            shared[id(model)] = len(models)
-            models.append(model)
-        users.append(shared[id(model)])
-    instances = np.zeros(len(users), INSTANCE)
-    instances["r"], instances["known"] = np.eye(3), np.nan
-    if len(users) > len(moving):
-        instances[0]["body"] = instances[0]["wheel"] = instances[0]["part"] = -1
-        instances[0]["mask"] = SEE_ALL
-    for item, k in zip(instances[len(users) - len(moving) :], moving, strict=True):
-        item["body"], item["wheel"], item["part"] = parts[k].body, parts[k].wheel, k
-        item["mask"] = body_code(parts[k].body)
-    first = np.cumsum([0, *(len(m.triangles) for m in models)])
-    instances["first"] = first[np.array(users, dtype=np.int64)]
-    triangles, materials = _triangles(models, owner)
-    brightness = np.array([m.reflectivity for m in materials], np.float32)
-    return Layout(
-        parts,
-        materials,
-        brightness,
-        models,
-        users,
-        instances,
-        baked,
-        origin,
-        triangles,
-    )
-
-
-def _triangles(
-    models: list[Model], owner: list[npt.NDArray[np.int32]]
-) -> tuple[Triangles, list[Material]]:
-    """Return the tables of all triangles and all materials."""
-    known: dict[Material, int] = {}
-    planes, material = [np.zeros((0, 4))], [np.zeros(0, np.int32)]
-    for model in models:
-        rows = np.array([known.setdefault(m, len(known)) for m in model.materials], np.int32)
-        planes.append(model.planes)
-        material.append(rows[model.material])
-    part = np.full(sum(len(p) for p in planes), -1, np.int32)
-    owners = np.concatenate([np.zeros(0, np.int32), *owner])
-    part[: len(owners)] = owners
-    rounds, round_of = rounds_of(models)
-    tables = Triangles(
-        np.concatenate(planes), rounds, round_of.astype(np.int32), np.concatenate(material), part
-    )
-    return tables, list(known)
+def copy_of(bodies: Rows, body: int) -> int:
+    """Return in which copy of a replicated world a body is; 0 for the world's own frame (-1)."""
+    names = bodies.dtype.names or ()
+    return int(bodies["copy"][body]) if body >= 0 and "copy" in names else 0

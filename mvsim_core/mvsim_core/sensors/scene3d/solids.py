@@ -42,6 +42,60 @@ def prism(points: npt.ArrayLike, low: float, high: float, material: Material = G
     return Model(vertices, np.vstack([fan[:, ::-1], fan + n, sides]), (material,))
 
 
+def slab(
+    corners: FloatArray,
+    z_range: tuple[float, float],
+    ends: FloatArray,
+    z: float,
+    tile: tuple[float, float] = (1.0, 1.0),
+    material: Material = GREY,
+) -> Model:
+    """Return a piece of an upright wall.
+
+    Its texture begins at the lower left corner of the whole wall, seen from either side, and is
+    not mirrored on either. A wall whose right side is culled ("FRONT") is seen from its left, and
+    through it from the right; "BACK" is the reverse.
+
+    Args:
+        corners: (4, 2) counter-clockwise [m]: along the right side of the wall, back on the left.
+        z_range: Lower and upper end [m].
+        ends: (2, 2) from where to where the whole wall runs [m].
+        z: Lower end of the whole wall [m].
+        tile: Width and height that its texture covers [m].
+        material: Its look.
+    """
+    length = float(np.linalg.norm(ends[1] - ends[0]))
+    along = (ends[1] - ends[0]) / length
+    s = (corners - ends[0]) @ along
+    t = (corners - ends[0]) @ (-along[1], along[0])
+    (low, high), (a, b, c, d) = z_range, range(4)
+    hidden = material._replace(cull_face="BOTH")
+    shown = material._replace(cull_face="BACK")
+    sides = {"FRONT": (hidden, shown), "BACK": (shown, hidden)}
+    plain = material._replace(cull_face="NONE")
+    right, left = sides.get(material.cull_face, (plain, plain))
+    upright = (  # lower left, lower right corner as seen from outside; where the texture begins
+        (a, b, s, right),
+        (c, d, length - s, left),
+        (d, a, -t, plain),
+        (b, c, t, plain),
+    )
+    faces = []
+    for first, second, across, look in upright:
+        ring = [(first, low), (second, low), (second, high), (first, high)]
+        vertices = np.array([(*corners[k], h) for k, h in ring])
+        uv = np.array([(across[k] / tile[0], (h - z) / tile[1]) for k, h in ring])
+        faces.append(Model(vertices, _QUAD, (look,), texcoords=uv))
+    flat = np.column_stack((s, t)) / tile
+    for height, order in ((high, [a, b, c, d]), (low, [d, c, b, a])):
+        vertices = np.column_stack((corners, np.full(4, height)))[order]
+        faces.append(Model(vertices, _QUAD, (plain,), texcoords=flat[order]))
+    return join(faces)
+
+
+_QUAD = np.array([(0, 1, 2), (0, 2, 3)])
+
+
 def _convex(outline: FloatArray) -> bool:
     edge = np.roll(outline, -1, axis=0) - outline
     after = np.roll(edge, -1, axis=0)
@@ -144,10 +198,13 @@ def rectangle(
     tile: tuple[float, float] = (1.0, 1.0),
     material: Material = GREY,
 ) -> Model:
-    """Return a level rectangle; a texture covers `tile` (x, y) [m] of it and is repeated."""
+    """Return a level rectangle; a texture covers `tile` (x, y) [m] of it and is repeated.
+
+    The first row of the picture lies at the least y, as in the original.
+    """
     (x0, x1), (y0, y1) = x_range, y_range
     vertices = np.array([(x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z)])
-    texcoords = (vertices[:, :2] - vertices[0, :2]) / tile
+    texcoords = (vertices[:, :2] - vertices[0, :2]) / tile * (1.0, -1.0)
     return Model(vertices, np.array([(0, 1, 2), (0, 2, 3)]), (material,), texcoords=texcoords)
 
 
@@ -161,7 +218,8 @@ def height_field(
 ) -> Model:
     """Return the surface of a grid of heights: rows along x, columns along y.
 
-    Each cell is cut from its lowest to its highest indices, as the ground of vehicles is.
+    Each cell is cut from its lowest to its highest indices, as the ground of vehicles is. The
+    rows of its texture lie as those of the grid do: the first at the least x.
 
     Args:
         heights: (rows, columns) m.
@@ -179,9 +237,9 @@ def height_field(
     low = np.column_stack((at, at + columns, at + columns + 1))
     high = np.column_stack((at, at + columns + 1, at + 1))
     size = [e or (n - 1) * step for e, n in zip(extent, heights.shape, strict=True)]
-    along_x, along_y = (local / size).T
-    turned = {90: (along_y, -along_x), 180: (-along_x, -along_y), 270: (-along_y, along_x)}
-    texcoords = np.column_stack(turned.get(turn % 360, (along_x, along_y)))
+    x, y = (local / size).T
+    turned = {0: (y, -x), 90: (-x, -y), 180: (-y, x), 270: (x, y)}
+    texcoords = np.column_stack(turned[turn % 360])
     return Model(vertices, np.vstack([low, high]), (material,), texcoords=texcoords)
 
 

@@ -19,14 +19,26 @@ INSTANCE = np.dtype(
     [
         ("body", "i8"),  # row of BODY whose frame it is in; -1: the world
         ("wheel", "i8"),  # row of WHEEL whose frame it is in; -1: the body's
-        ("first", "i8"),  # its first row of the triangle tables
-        ("part", "i8"),  # row of the parts; -1: each triangle has its own
-        ("mask", "u8"),  # it is seen by rays that share a bit with it
+        ("first", "i8"),  # its first row of the triangle table
+        ("mask", "u8"),  # it is seen by rays that share a bit with it; 0: a free row
         ("r", "f8", (3, 3)),  # 1
         ("t", "f8", (3,)),  # m
         ("known", "f8", (8,)),  # m, rad: pose of the body, spin and steering at the last look
     ]
 )
+
+#: One triangle of a model; all models in use share a table.
+TRIANGLE = np.dtype(
+    [
+        ("plane", "f8", (4,)),  # unit normal and offset [m], frame of the model
+        ("round", "i4"),  # row of ROUND that it lies around; -1: it is flat
+        ("brightness", "f4"),  # 1, of its material: what lidars call intensity
+        ("opacity", "f4"),  # 1
+        ("part", "i4"),  # id of the fixed part that it belongs to; -1: the instance's
+    ]
+)
+#: Surfaces less opaque than this are glass to rays that pass glass.
+GLASS = 0.5
 
 #: What never moves is seen by all rays; the codes of bodies do not use this bit.
 FIXED_BIT = 31
@@ -50,6 +62,7 @@ class Rays(NamedTuple):
         reach: Nothing farther is seen [lengths of the direction].
         mask: Bits that an instance must have one of.
         tile: Rows and columns of 16 rays that go together best.
+        pass_glass: Whether rays go through surfaces whose opacity is below `GLASS`.
     """
 
     directions: FloatArray
@@ -60,6 +73,7 @@ class Rays(NamedTuple):
     reach: float
     mask: int = SEE_ALL
     tile: tuple[int, int] = (4, 4)
+    pass_glass: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +83,13 @@ class Hits:
     Attributes:
         distance: (rows, columns) in lengths of the direction; inf: nothing.
         cosine: (rows, columns) of the angle between ray and surface normal, 0 to 1.
-        material: (rows, columns) row of the scene's materials, -1: nothing.
-        part: (rows, columns) row of the scene's parts, -1: nothing.
+        brightness: (rows, columns) of the surface, 0 to 1; 0: nothing.
+        part: (rows, columns) id of the part, see `Layout.part`; -1: nothing.
     """
 
     distance: FloatArray
     cosine: Floats
-    material: npt.NDArray[np.int32]
+    brightness: Floats
     part: npt.NDArray[np.int32]
 
     @classmethod
@@ -85,27 +99,9 @@ class Hits:
         return cls(
             np.full(shape, np.inf),
             np.zeros(shape, np.float32),
-            np.full(shape, -1, np.int32),
+            np.zeros(shape, np.float32),
             np.full(shape, -1, np.int32),
         )
-
-
-class Triangles(NamedTuple):
-    """All triangles of all models, one after the other.
-
-    Attributes:
-        planes: (n, 4) unit normal and offset [m], frame of the model.
-        rounds: (k,) rows of ROUND, balls and cylinders, frame of the model.
-        round_of: (n,) row of `rounds` that the triangle lies around; -1: it is flat.
-        material: (n,) row of the scene's materials.
-        part: (n,) row of the scene's parts, where an instance has none of its own.
-    """
-
-    planes: FloatArray
-    rounds: Rows
-    round_of: npt.NDArray[np.int32]
-    material: npt.NDArray[np.int32]
-    part: npt.NDArray[np.int32]
 
 
 def body_code(number: int) -> int:
@@ -166,7 +162,7 @@ def place_kernel(
     shift = np.zeros(3)
     for k in range(instances.shape[0]):
         item = instances[k]
-        if item.body < 0:
+        if item.body < 0:  # fixed, or a free row
             continue
         b = bodies[item.body]
         if _is_known(item, b, wheels):
