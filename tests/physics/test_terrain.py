@@ -147,7 +147,7 @@ def test_image_rows_run_along_x_and_scale_from_darkest_to_brightest(tmp_path: Pa
       <elevation_image_min_z>1</elevation_image_min_z>
       <elevation_image_max_z>5</elevation_image_max_z><resolution>2</resolution></element>"""
     w = load_world(text=world(text, cart(pose="-2 -3 0"), cart("r2", "2 3 0")))
-    ground = w._contents.ground
+    ground = w._runtime.ground
     assert ground.height(-2.0, -3.0, 9.0) == pytest.approx(1.0)
     assert ground.height(2.0, 3.0, 9.0) == pytest.approx(5.0)
     assert ground.height(0.0, 0.0, 9.0) == pytest.approx(1 + 4 * 20 / 200)

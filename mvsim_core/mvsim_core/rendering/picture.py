@@ -5,18 +5,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.assembly.contents import Contents
-from mvsim_core.assembly.islands import moved
+from mvsim_core.geometry.poses import moved
 from mvsim_core.sensors.pinhole import Pinhole
 from mvsim_core.specs.params import NOWHERE
-from mvsim_core.specs.world import GuiSpec
-from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.sensors.scene3d import Scene3d
+from mvsim_core.state.arrays import FloatArray, Rows, State
+from mvsim_core.state.entities import Entity
+
+if TYPE_CHECKING:
+    from mvsim_core.world.model import Model
 
 Picture = npt.NDArray[np.uint8]
 Point = tuple[float, float, float]

@@ -75,6 +75,7 @@ BODY = np.dtype(
         ("off_y", "f8"),  # m
         ("off_yaw", "f8"),  # rad
         ("ideal", "i8"),  # 1: driven kinematically, wheel forces do not act
+        ("copy", "i8"),  # copy of a replicated world that it belongs to; copies never meet
     ]
 )
 

@@ -71,7 +71,7 @@ class Table:
     def _reserve(self, used: int) -> None:
         if used > len(self._buffer):
             capacity = max(FIRST_CAPACITY, used, 2 * len(self._buffer))
-            grown = np.zeros(capacity, self._buffer.dtype)
+            grown = np.zeros((capacity, *self._buffer.shape[1:]), self._buffer.dtype)
             grown[: len(self.rows)] = self.rows
             self._buffer = grown
         self.rows = self._buffer[:used]

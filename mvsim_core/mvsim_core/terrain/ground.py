@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mvsim_core.geometry.polygons import outline_of
-from mvsim_core.solver.contact_data import NO_WALLS, WALL
+from mvsim_core.solver.contact_types import NO_WALLS, WALL
 from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
 from mvsim_core.state.entities import Entity
 from mvsim_core.state.indices import ParameterTable
