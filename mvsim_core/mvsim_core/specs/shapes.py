@@ -10,14 +10,15 @@ import numpy as np
 
 from mvsim_core.geometry.polygons import Edge, crossing_edges
 from mvsim_core.specs.converters import Point2
+from mvsim_core.specs.params import MOST_CORNERS
 
 
 @lru_cache(maxsize=1024)
 def shape_faults(shape: tuple[Point2, ...] | None) -> tuple[str, ...]:
     """Return what is wrong with a closed polygon [m]: its edges must not cross, nor touch."""
-    if shape is None or len(set(shape)) < 3:  # which is another rule's business
+    if shape is None or not 3 <= len(set(shape)) <= MOST_CORNERS:  # another rule reports that
         return ()
-    with np.errstate(over="ignore", invalid="ignore"):  # absurd sizes are no reason to warn
+    with np.errstate(over="ignore", invalid="ignore"):  # numpy need not warn of absurd sizes
         crossing = crossing_edges(np.array(shape))
     if crossing is None:
         return ()
