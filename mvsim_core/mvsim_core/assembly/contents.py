@@ -22,7 +22,7 @@ from mvsim_core.progress import watched
 from mvsim_core.recording.rawlog import RawlogFiles
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Scene3d
-from mvsim_core.sensors.schedule import Schedule
+from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.solver.box2d import Box2dSolver
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, JointSpec
@@ -50,7 +50,7 @@ class Systems:
     drive_names: list[str]
     terrain: list[Any]
     regions: Regions | None
-    schedule: Schedule
+    sensors: SensorSet
 
 
 @dataclass
@@ -141,7 +141,7 @@ class Contents:
         known = {e.key: e for e in [*self.entities, *self.fixtures] if e.key >= 0}
         return contacts_of(self.solver.touches(), known, state)
 
-    def assemble(self) -> Systems:
+    def assemble(self, tick: int = 0) -> Systems:
         """Lay out the arrays: what moves comes first; rows keep their values."""
         self._save()
         ordered = sorted(self.entities, key=lambda e: not e.moves)
@@ -149,14 +149,14 @@ class Contents:
         movers = [e for e in ordered if e.moves]
         self.solver.bind([e.key for e in movers])
         self.state = state
-        self._scene(ordered, state.bodies)
+        self._scene(ordered)
         self.scene3d.bind(state.wheels)
         drives, names = drives_of(self.joints, self.entities)
-        sensors = list(self.sensors())
         for entity in self.entities:
-            wheels = state.wheels[entity.wheel0 : entity.wheel0 + len(entity.wheels)]
             for sensor in entity.sensors:
-                sensor.body, sensor.wheels = entity.row, wheels
+                sensor.bind_rows(entity.row, entity.wheel0, len(entity.wheels))
+        sensors = SensorSet()
+        sensors.add(self.sensors(), tick)
         terrain = self.ground.terrain(self.entities, self.solver)
         ground = next((t.surface for t in terrain if isinstance(t, Terrain)), None)
         for animation in self.animations:
@@ -176,7 +176,7 @@ class Contents:
             drive_names=names,
             terrain=terrain,
             regions=self.regions if len(self.regions) else None,
-            schedule=Schedule(sensors, self.dt),
+            sensors=sensors,
         )
 
     def _save(self) -> None:
@@ -231,14 +231,11 @@ class Contents:
                 limit += 1
         return state
 
-    def _scene(self, ordered: list[Entity], bodies: Rows) -> None:
+    def _scene(self, ordered: list[Entity]) -> None:
         self.scene.clear_bodies()
         for entity in watched(ordered, "making what lidars see"):
-            for solid in entity.solids:
-                self.scene.add_polygon(
-                    solid.points, body=entity.row, zmin=solid.z_range[0], zmax=solid.z_range[1]
-                )
-        self.scene.freeze(bodies)
+            self.scene.add_body(entity.row, entity.solids)
+        self.scene.freeze()
 
     def _controllers(self) -> list[Any]:
         groups: dict[Any, tuple[list[Any], list[int]]] = {}

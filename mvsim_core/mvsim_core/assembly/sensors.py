@@ -27,16 +27,14 @@ class SensorMaker:
 
     Args:
         world: Spec of the world around them.
-        seed: Seed of the world.
         dt: Length of a tick [s].
-        warn: Called with where, element and message; the same doubt about several sensors once.
+        warn: Called with where, element and message; the same text about several sensors once.
         scene3d: What 3D sensors see.
     """
 
     def __init__(
         self,
         world: WorldSpec,
-        seed: int,
         dt: float,
         warn: Callable[[Any, str, str], None],
         scene3d: Scene3d,
@@ -45,11 +43,10 @@ class SensorMaker:
         self._gravity = world.gravity
         self._earth = earth_of(world.georeference)
         self._regions = tuple(e for e in world.elements if isinstance(e, PropertyRegionSpec))
-        self._seed = seed
         self._dt = dt
         self._warn = warn
         self._scene3d = scene3d
-        self._doubts: set[str] = set()
+        self._reported: set[str] = set()
 
     def of_vehicle(self, spec: VehicleSpec, scene: PlaneScene) -> list[Any]:
         """Return the sensors of a vehicle, in file order."""
@@ -73,7 +70,6 @@ class SensorMaker:
             context = SensorContext(
                 scene=scene,
                 dt=self._dt,
-                seed=self._seed,
                 parent=parent,
                 gravity=self._gravity,
                 earth=self._earth,
@@ -86,9 +82,9 @@ class SensorMaker:
                 sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
             except (BuildError, RemoteError) as error:
                 raise BuildError(Problem.at(spec.where, "sensor", str(error))) from None
-            for doubt in sensor.doubts():
-                if doubt not in self._doubts:
-                    self._doubts.add(doubt)
-                    self._warn(spec.where, "sensor", doubt)
+            for warning in sensor.warnings():
+                if warning not in self._reported:
+                    self._reported.add(warning)
+                    self._warn(spec.where, "sensor", warning)
             made.append(sensor)
         return made

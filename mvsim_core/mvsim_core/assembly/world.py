@@ -109,7 +109,7 @@ class Builder:
         scene3d = Scene3d(
             lambda: self._seen(contents), lights=lights_of(spec), canvas=self._canvas
         )
-        sensors = SensorMaker(spec, seed, dt, self.warn, scene3d)
+        sensors = SensorMaker(spec, dt, self.warn, scene3d)
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
             if not isinstance(vehicle, VehicleSpec):
@@ -191,7 +191,7 @@ class Builder:
                 continue
             for solid in fixture.solids:
                 low, high = solid.z_range
-                contents.scene.add_polygon(solid.points, body=-1, zmin=low, zmax=high)
+                contents.scene.add_polygon(solid.points, zmin=low, zmax=high)
         for _, grid in self._grids:
             contents.scene.add_grid(grid)
 

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import Pinhole
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
 from mvsim_core.sensors.scene3d.scene import Layout
 from mvsim_core.state.arrays import FloatArray, Rows
@@ -23,7 +24,7 @@ Picture = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class CameraReading:
+class CameraReading(Reading):
     """One picture, taken at one instant.
 
     Attributes:
@@ -111,16 +112,18 @@ class Camera(Sensor[CameraReading]):
         """Pose of the optical frame (z forward, x right, y down) in the vehicle's frame."""
         return self.mount
 
-    def warm(self, bodies: Rows) -> None:
+    def warm(self, state: StateView) -> None:
         """Take a picture that nobody sees."""
-        self.measure(bodies, 0, 0.0)
+        self.measure(state, 0, 0.0)
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> CameraReading | None:
+    def measure(self, state: StateView, tick: int, time: float) -> CameraReading | None:
         """Return a picture of the scene as it is now; None without OpenGL."""
+        bodies = state.bodies
         pose = mounted(self.mount, self.body, bodies)
         rgb = self._view.paint(pose[0], bodies)
         if rgb is None:
             return None
+        read_only(rgb)
         if self._ways is None:
             return CameraReading(tick, time, rgb, self.camera)
         hits = Hits.empty(self.camera.height, self.camera.width)
@@ -128,7 +131,7 @@ class Camera(Sensor[CameraReading]):
         rays = Rays(self._ways, pose, 0, self.camera.height, *limits)
         layout = self.scene.cast(rays, bodies, hits)
         segments, things = segments_of(hits, layout)
-        return CameraReading(tick, time, rgb, self.camera, segments, things)
+        return CameraReading(tick, time, rgb, self.camera, read_only(segments), things)
 
 
 def segments_of(

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from numba import njit
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.camera import Picture, View
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
 from mvsim_core.sensors.scene3d.tables import Floats
 from mvsim_core.state.arrays import Rows
@@ -28,7 +29,7 @@ COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
 
 
 @dataclass(frozen=True, slots=True)
-class RgbdReading:
+class RgbdReading(Reading):
     """A depth image, a picture, or both, of one instant.
 
     Attributes:
@@ -116,20 +117,22 @@ class RgbdCamera(Sensor[RgbdReading]):
         """Pose of the colour camera's optical frame in the vehicle's frame."""
         return compose(self.mount, self.spec.intensity_pose)
 
-    def warm(self, bodies: Rows) -> None:
-        """Take a reading that nobody sees, without touching the random stream."""
-        self._view_of(bodies)
+    def warm(self, state: StateView) -> None:
+        """Take a reading that nobody sees."""
+        self._view_of(state.bodies)
         if self.spec.sense_depth:
-            self._depth(bodies, np.zeros((0, 0), np.float32))
+            self._depth(state.bodies, np.zeros((0, 0), np.float32))
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> RgbdReading:
+    def measure(self, state: StateView, tick: int, time: float) -> RgbdReading:
         """Return depth and colours of the scene as it is now."""
-        spec, depth = self.spec, None
+        spec, depth, bodies = self.spec, None, state.bodies
         if spec.sense_depth:
             noise = np.zeros((0, 0), np.float32)
             if spec.depth_noise_sigma > 0.0:
-                noise = self._rng.standard_normal(self._hits.distance.shape, dtype=np.float32)
-            depth = self._depth(bodies, noise)
+                noise = self.random(tick).standard_normal(
+                    self._hits.distance.shape, dtype=np.float32
+                )
+            depth = read_only(self._depth(bodies, noise))
         return RgbdReading(
             tick=tick,
             time=time,
@@ -144,7 +147,8 @@ class RgbdCamera(Sensor[RgbdReading]):
     def _view_of(self, bodies: Rows) -> Picture | None:
         if not self.spec.sense_rgb:
             return None
-        return self._view.paint(mounted(self.rgb_optical_mount, self.body, bodies)[0], bodies)
+        rgb = self._view.paint(mounted(self.rgb_optical_mount, self.body, bodies)[0], bodies)
+        return None if rgb is None else read_only(rgb)
 
     def _depth(self, bodies: Rows, noise: Floats) -> Floats:
         spec = self.spec

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -244,7 +245,7 @@ class World(WorldView, Logging):
             "ticks": self.ticks,
             "arrays": self.state_arrays.copy(),
             "names": [e.name for e in self._contents.entities],
-            "sensors": [sensor.state() for sensor in self._contents.sensors()],
+            "sensors": {s.full_name: deepcopy(s.data) for s in self._contents.sensors()},
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -259,15 +260,15 @@ class World(WorldView, Logging):
             raise ValueError("vehicles or blocks were added or removed since the snapshot")
         self._clock.ticks = snapshot["ticks"]
         self.state_arrays.assign(snapshot["arrays"])
-        for sensor, kept in zip(self._contents.sensors(), snapshot["sensors"], strict=True):
-            sensor.restore(kept)
+        for sensor in self._contents.sensors():
+            sensor.bind(deepcopy(snapshot["sensors"][sensor.full_name]))
         for entity in self._contents.entities:
             if entity.moves:
                 row = self.state_arrays.bodies[entity.row]
                 self._solver.place(entity.key, float(row["x"]), float(row["y"]), float(row["yaw"]))
         self._solver.refresh()
         self._rates.note(self.state_arrays)
-        self._schedule.restart(self.ticks)
+        self._sensors.resync(self.ticks)
 
     # ------------------------------------------------------------ internal
     def _populate(self) -> None:
@@ -282,12 +283,12 @@ class World(WorldView, Logging):
         self.fresh = []
         self._profile.clear()
         self._assemble()
-        self._schedule.warm(self.state_arrays.bodies)  # so that no first reading stalls a step
+        self._sensors.warm(self.state_arrays)  # so that no first reading stalls a step
         self._log_anew()
 
     def _assemble(self) -> None:
         """Lay the arrays and systems out for what there is now."""
-        layout = self._contents.assemble()
+        layout = self._contents.assemble(self._clock.ticks)
         self.state_arrays: State = layout.state
         self._kinematics = layout.kinematics
         self._controllers = layout.controllers
@@ -300,8 +301,8 @@ class World(WorldView, Logging):
         self._moving = layout.state.bodies[: layout.moving]  # what moves comes first
         self._mover_keys = layout.mover_keys
         self._stale = np.zeros(len(layout.movers), np.bool_)
-        self._schedule = layout.schedule
-        self._schedule.restart(self._clock.ticks)
+        self._sensors = layout.sensors
+        self._sensors.set_seed(self.seed)
         self._touch_changes = -1
         self._any_followers = bool((layout.state.bodies["leader"] >= 0).any())
         self._any_ideal = bool(layout.state.bodies["ideal"].any())
@@ -382,7 +383,6 @@ class World(WorldView, Logging):
     def _sense(self) -> None:
         self.fresh = []
         ticks = self._clock.ticks
-        if ticks < self._schedule.next_tick:
+        if ticks < self._sensors.next_tick:
             return
-        bodies = self.state_arrays.bodies
-        self.fresh = self._schedule.sample(bodies, ticks, self._clock.time)
+        self.fresh = self._sensors.sample(self.state_arrays, ticks, self._clock.time)
