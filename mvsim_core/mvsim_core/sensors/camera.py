@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import Pinhole
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.state.arrays import FloatArray, Rows
 
@@ -22,7 +23,7 @@ Picture = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class CameraReading:
+class CameraReading(Reading):
     """One picture, taken at one instant.
 
     Attributes:
@@ -65,14 +66,14 @@ class CameraRenderer:
         self._limits = limits
         self._warn = context.warn
 
-    def render(self, pose: FloatArray, bodies: Rows, copy: int) -> Picture | None:
+    def render(self, pose: FloatArray, state: StateView, copy: int) -> Picture | None:
         """Return (height, width, 3) from a pose (12,) of the optical frame; None: no OpenGL."""
         scene = self._scene
         if scene.renderer is None:
             scene.renderer = self._new_renderer()
         if not scene.renderer:
             return None
-        layout = scene.layout(bodies, scene.wheels, pose[9:], copy)
+        layout = scene.layout(state.bodies, state.wheels, pose[9:], copy)
         picture: Picture = scene.renderer.render(self._camera, pose, self._limits, layout)
         return picture
 
@@ -114,25 +115,27 @@ class Camera(Sensor[CameraReading]):
         """Pose of the optical frame (z forward, x right, y down) in the vehicle's frame."""
         return self.mount
 
-    def warm(self, bodies: Rows) -> None:
+    def warm(self, state: StateView) -> None:
         """Take a picture that nobody sees."""
-        self.measure(bodies, 0, 0.0)
+        self.measure(state, 0, 0.0)
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> CameraReading | None:
+    def measure(self, state: StateView, tick: int, time: float) -> CameraReading | None:
         """Return a picture of the scene as it is now; None without OpenGL."""
+        bodies = state.bodies
         pose = mounted(self.mount, self.body, bodies)
         copy = copy_of(bodies, self.body)
-        rgb = self._renderer.render(pose[0], bodies, copy)
+        rgb = self._renderer.render(pose[0], state, copy)
         if rgb is None:
             return None
+        read_only(rgb)
         if self._ways is None:
             return CameraReading(tick, time, rgb, self.camera)
         hits = Hits.empty(self.camera.height, self.camera.width)
         limits = (self.spec.clip_min, self.spec.clip_max)
         rays = Rays(self._ways, pose, 0, self.camera.height, *limits, pass_glass=True)
-        layout = self.scene.cast(rays, bodies, hits, self.scene.wheels, copy)
+        layout = self.scene.cast(rays, bodies, hits, state.wheels, copy)
         segments, things = segments_of(hits, layout)
-        return CameraReading(tick, time, rgb, self.camera, segments, things)
+        return CameraReading(tick, time, rgb, self.camera, read_only(segments), things)
 
 
 def segments_of(

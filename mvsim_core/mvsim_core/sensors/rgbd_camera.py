@@ -15,10 +15,11 @@ import numpy.typing as npt
 from numba import njit
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.camera import CameraRenderer, Picture
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d, copy_of
 from mvsim_core.sensors.scene3d.tables import Floats
 from mvsim_core.state.arrays import Rows
@@ -30,7 +31,7 @@ MOST_COUNTS = 65535
 
 
 @dataclass(frozen=True, slots=True)
-class RgbdReading:
+class RgbdReading(Reading):
     """A depth image, a picture, or both, of one instant.
 
     Attributes:
@@ -123,44 +124,47 @@ class RgbdCamera(Sensor[RgbdReading]):
         """Pose of the colour camera's optical frame in the vehicle's frame."""
         return compose(self.mount, self.spec.intensity_pose)
 
-    def warm(self, bodies: Rows) -> None:
-        """Take a reading that nobody sees, without touching the random stream."""
-        self._picture(bodies)
+    def warm(self, state: StateView) -> None:
+        """Take a reading that nobody sees."""
+        self._picture(state)
         if self.spec.sense_depth:
-            self._depth(bodies, np.zeros((0, 0), np.float32))
+            self._depth(state, np.zeros((0, 0), np.float32))
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> RgbdReading:
+    def measure(self, state: StateView, tick: int, time: float) -> RgbdReading:
         """Return depth and colours of the scene as it is now."""
         spec, depth = self.spec, None
         if spec.sense_depth:
             noise = np.zeros((0, 0), np.float32)
             if spec.depth_noise_sigma > 0.0:
-                noise = self._rng.standard_normal(self._hits.distance.shape, dtype=np.float32)
-            depth = self._depth(bodies, noise)
+                noise = self.random(tick).standard_normal(
+                    self._hits.distance.shape, dtype=np.float32
+                )
+            depth = read_only(self._depth(state, noise))
         return RgbdReading(
             tick=tick,
             time=time,
             depth=depth,
-            rgb=self._picture(bodies),
+            rgb=self._picture(state),
             depth_camera=self.depth_camera,
             rgb_camera=self.rgb_camera,
             rgb_pose=self._rgb_pose,
             depth_unit=spec.depth_resolution,
         )
 
-    def _picture(self, bodies: Rows) -> Picture | None:
+    def _picture(self, state: StateView) -> Picture | None:
         if not self.spec.sense_rgb:
             return None
-        pose = mounted(self.rgb_optical_mount, self.body, bodies)[0]
-        return self._renderer.render(pose, bodies, copy_of(bodies, self.body))
+        pose = mounted(self.rgb_optical_mount, self.body, state.bodies)[0]
+        rgb = self._renderer.render(pose, state, copy_of(state.bodies, self.body))
+        return None if rgb is None else read_only(rgb)
 
-    def _depth(self, bodies: Rows, noise: Floats) -> Floats:
-        spec = self.spec
+    def _depth(self, state: StateView, noise: Floats) -> Floats:
+        spec, bodies = self.spec, state.bodies
         pose = mounted(self.optical_mount, self.body, bodies)
         limits = (spec.depth_clip_min, spec.depth_clip_max)
         rays = Rays(self._ways, pose, 0, self.depth_camera.height, *limits, pass_glass=True)
         copy = copy_of(bodies, self.body)
-        self.scene.cast(rays, bodies, self._hits, self.scene.wheels, copy)
+        self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
         depth = np.zeros(self._hits.distance.shape, np.float32)
         error = (spec.depth_noise_sigma, spec.depth_resolution)
         _depth_kernel(self._hits.distance, noise, limits, error, depth)

@@ -9,10 +9,19 @@ import numpy as np
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors import Lidar2d, PlaneScene, SensorContext
 from mvsim_core.specs.sensor import LaserSpec
-from mvsim_core.state.arrays import BODY, DYNAMIC
+from mvsim_core.state.arrays import BODY, DYNAMIC, State, allocate
 
 DT = 0.01
 NO_BODIES = np.zeros(0, BODY)
+
+
+def state_of(bodies=NO_BODIES):
+    """A state with these bodies and nothing else."""
+    nothing = allocate(0, 0, 0, 0, 0)
+    return State(bodies, nothing.wheels, nothing.vehicles, nothing.pids, nothing.limits)
+
+
+NO_STATE = state_of()
 
 
 def lidar(scene, *, body=-1, seed=0, parent=None, **changes):
@@ -28,8 +37,14 @@ def lidar(scene, *, body=-1, seed=0, parent=None, **changes):
         "max_range": 30.0,
         **changes,
     }
-    context = SensorContext(scene, DT, seed=seed, parent=parent, body=body)
-    return Lidar2d(LaserSpec(**keys), context)
+    return placed(Lidar2d(LaserSpec(**keys), SensorContext(scene, DT, parent=parent)), body, seed)
+
+
+def placed(sensor, body=-1, seed=0, copy=0):
+    """A sensor on a body, with data for a seed."""
+    sensor.bind_rows(body, copy=copy)
+    sensor.bind(sensor.new_data(seed))
+    return sensor
 
 
 def body_rows(*poses):
@@ -45,13 +60,13 @@ def body_rows(*poses):
 
 def scan(sensor, bodies=NO_BODIES):
     """Ranges in double precision, as the kernels find them: the greatest range if none."""
-    sensor.measure(bodies, 0, 0.0)
-    return sensor._alone._rays[2].copy()
+    sensor.measure(state_of(bodies), 0, 0.0)
+    return sensor._alone._rays[2, : sensor.n].copy()
 
 
 def directions(sensor):
     """(n, 3) of the rays of a sensor without a body, as they were cast last, world frame."""
-    rays = sensor._alone._rays
+    rays = sensor._alone._rays[:, : sensor.n]
     flat = np.column_stack((rays[0], rays[1], np.zeros(sensor.n)))
     return flat @ rotation(sensor.mount).T
 

@@ -11,6 +11,7 @@ from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.inertia import inertial_kernel
 from mvsim_core.state.arrays import BODY
 from tests.unit.sensors.inertial import DT, G, imu, imu_xml, incline, robot
+from tests.unit.sensors.scenes import state_of
 
 NO_BODIES = np.zeros(0, BODY)
 ARM = "0.3 0.2 0.15 0 0 0"
@@ -18,7 +19,7 @@ ARM_POINT = np.array([0.3, 0.2, 0.15])
 
 
 def felt(sensor, bodies=NO_BODIES):
-    reading = sensor.measure(bodies, 1, 0.01)
+    reading = sensor.measure(state_of(bodies), 1, 0.01)
     return np.concatenate((reading.angular_velocity, reading.linear_acceleration))
 
 

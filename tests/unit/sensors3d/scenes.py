@@ -9,6 +9,9 @@ from mvsim_core.sensors import SensorContext
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.state.arrays import BODY, DYNAMIC
+from tests.unit.sensors.scenes import NO_STATE, placed, state_of
+
+__all__ = ["NO_STATE", "state_of"]
 
 DT = 0.005
 NO_BODIES = np.zeros(0, BODY)
@@ -49,8 +52,8 @@ def body_rows(*poses):
 def sensor(cls, spec, scene3d, *, body=-1, seed=0, warn=None, dt=DT):
     """A sensor in a scene."""
     more = {} if warn is None else {"warn": warn}
-    context = SensorContext(PlaneScene(), dt, seed=seed, body=body, scene3d=scene3d, **more)
-    return cls(spec, context)
+    context = SensorContext(PlaneScene(), dt, scene3d=scene3d, **more)
+    return placed(cls(spec, context), body, seed)
 
 
 def room(sensors="", *, timestep=0.005, lights="", extra="", pose="0 0 0"):

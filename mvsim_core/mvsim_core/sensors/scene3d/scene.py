@@ -75,9 +75,6 @@ class Scene3d:
         backend: "embree", "bvh", or "": the best there is.
         renderers: Where cameras keep their renderer, to be shared by scenes that follow each
             other; see `renderer`.
-
-    Attributes:
-        wheels: WHEEL rows of sensors that are not given them with each reading.
     """
 
     def __init__(
@@ -89,7 +86,6 @@ class Scene3d:
     ) -> None:
         """Start without parts."""
         self.lights = lights
-        self.wheels: Rows = NO_WHEELS
         self._renderers = {} if renderers is None else renderers
         self._backend = backend
         self._pool = ModelPool()
