@@ -9,11 +9,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from mvsim_core.assembly.islands import combined, find_islands
 
 from mvsim_core import BuildError, WorldFileError, load_world, read_world, world_of
-from mvsim_core.solver.base import Inertia
+from mvsim_core.state.entities import Inertia
 from mvsim_core.world.handles import Handle
+from mvsim_core.world.islands import combined, component
 from tests.physics.worlds import block, cart, friction, twist_pid, world
 
 PID = twist_pid(60, 30, 80)
@@ -34,11 +34,12 @@ def relative(a: Handle, b: Handle) -> tuple[float, float, float]:
 def test_flood_fill_goes_through_welds_only() -> None:
     """Chains and stars are one island each; the rest is alone."""
     names = ["a", "b", "c", "d", "e", "f"]
-    assert find_islands(names, [("a", "b"), ("c", "b"), ("e", "f")]) == [
-        ["a", "b", "c"],
-        ["e", "f"],
-    ]
-    assert find_islands(names, []) == []
+    blocks = [block(name, f"{2 * i} 0 0") for i, name in enumerate(names)]
+    w = load_world(text=world(*blocks, weld("a", "b"), weld("c", "b"), weld("e", "f")))
+    islands = {name: component(w.data, name) for name in names}
+    assert islands["a"] == islands["b"] == islands["c"] == ["a", "b", "c"]
+    assert islands["d"] == ["d"]
+    assert islands["e"] == islands["f"] == ["e", "f"]
 
 
 def test_parallel_axis_theorem() -> None:

@@ -169,7 +169,7 @@ def test_grey_images_of_any_kind_give_the_same_heights(tmp_path: Path) -> None:
         (GREY, np.dstack([GREY] * 3), GREY.astype(np.uint16) * 257, GREY.astype(np.uint16) + 40000)
     ):
         w = load_world(text=elevated(picture(tmp_path, pixels, f"{number}.png")))
-        heights.append(w._contents.ground.maps[0][1])
+        heights.append(w.model.maps[0][1])
     for other in heights[1:]:
         assert other == pytest.approx(heights[0])
 

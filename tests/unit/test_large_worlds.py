@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mvsim_core.assembly.nearby import Nearby
+from mvsim_core.terrain.nearby import Nearby
 from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
 from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.progress import PATIENCE, told, watched
-from mvsim_core.solver.layers import LAYERS, Layers
 from mvsim_core.xmlfile import read_world
 
 PLACE = "<init_pose>$f{i%100*2} $f{floor(i/100)*2} 0</init_pose>"
@@ -79,7 +78,7 @@ def test_walls_of_many_points_load_soon_and_close_their_corners() -> None:
     start = time.perf_counter()
     loaded = load_world(text=walls)
     assert time.perf_counter() - start < 10.0  # about 1 s; a minute if each asked all before it
-    (fixture,) = loaded._contents.fixtures
+    (fixture,) = loaded.model.fixtures
     lengths = [np.ptp(s.points @ [[1.0], [-1.0]]) for s in fixture.solids]
     assert len(fixture.solids) == 3000
     assert lengths[0] < lengths[1]  # which is drawn out over the end of the first
@@ -139,15 +138,6 @@ def test_nearby_finds_what_holds_a_point(reach: float) -> None:
     for x, y in [*rng.uniform(-4 * reach, 4 * reach, (50, 2)).tolist(), *centers[:5].tolist()]:
         away = np.hypot(centers[:, 0] - x, centers[:, 1] - y)
         assert sorted(nearby.at(x, y)) == np.flatnonzero(away <= reach + 1e-6).tolist()
-
-
-def test_layers_merge_the_closest_heights_first() -> None:
-    layers = Layers([(float(z), z + 0.25) for z in range(100)])
-    assert len(layers._ends) == LAYERS - 1
-    many_layers = Layers([(0.0, 0.001 * k) for k in range(1, 50_000)])
-    assert len(many_layers._ends) == LAYERS - 1
-    assert many_layers.bits(0.0, 1.0) & many_layers.bits(0.5, 2.0)
-    assert not many_layers.bits(0.0, 1.0) & many_layers.bits(30.0, 40.0)
 
 
 def test_long_loading_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

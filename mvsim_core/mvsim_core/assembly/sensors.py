@@ -45,9 +45,7 @@ class SensorMaker:
         self._warn = warn
         self._reported: set[str] = set()
 
-    def of_vehicle(
-        self, spec: VehicleSpec, scene: PlaneScene, scene3d: Scene3d
-    ) -> list[Any]:
+    def of_vehicle(self, spec: VehicleSpec, scene: PlaneScene, scene3d: Scene3d) -> list[Any]:
         """Return the sensors of a vehicle, in file order."""
         return self._make(spec.sensors, (scene, scene3d), spec.name)
 

@@ -35,9 +35,7 @@ class TrajectoryFiles:
         self._period = SimClock(dt).whole_ticks(1.0 / rate)
         self._files: dict[str, TextIO] = {}
 
-    def record(
-        self, entities: Iterable[Entity], bodies: Rows, ticks: int, time: float
-    ) -> None:
+    def record(self, entities: Iterable[Entity], bodies: Rows, ticks: int, time: float) -> None:
         """Write a line for each vehicle if one is due; call it after each step.
 
         Args:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import moved
 from mvsim_core.sensors.pinhole import Pinhole
-from mvsim_core.specs.params import NOWHERE
 from mvsim_core.sensors.scene3d import Scene3d
+from mvsim_core.specs.params import NOWHERE
 from mvsim_core.state.arrays import FloatArray, Rows, State
 from mvsim_core.state.entities import Entity
 
@@ -121,9 +121,7 @@ def _bounds(
     return points.min(axis=0), points.max(axis=0)
 
 
-def _outlines(
-    model: Model, entities: Iterable[Entity], bodies: Rows
-) -> Iterator[FloatArray]:
+def _outlines(model: Model, entities: Iterable[Entity], bodies: Rows) -> Iterator[FloatArray]:
     for entity in entities:
         row = bodies[entity.row]
         pose = (float(row["x"]), float(row["y"]), float(row["yaw"]))

@@ -17,7 +17,7 @@ from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.pinhole import Pinhole
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.scene3d import Hits, Layout, Rays, Scene3d, copy_of
-from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray
 
 Picture = npt.NDArray[np.uint8]
 

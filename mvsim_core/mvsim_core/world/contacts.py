@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mvsim_core.solver.base import Touch
+from mvsim_core.solver.contact_types import Touch
 from mvsim_core.state.entities import Fixture
 
 

@@ -350,7 +350,7 @@ def test_a_point_cloud_of_a_world_is_seen(tmp_path):
     )
     world = load_world(text=room(extra=cloud))
     ray = ([[0.0, 0.0, 0.5]], [[1.0, 0.0, 0.0]], world.bodies, REACH)
-    scene3d = world._contents.scene3d
+    scene3d = world._runtime.scene3d
     assert scene3d.cast_freely(*ray).distance[0, 0] == pytest.approx(4.0, abs=0.011)
     (tmp_path / "points.txt").write_text("these are no numbers\n")
     blind = load_world(text=room('<sensor class="lidar3d" name="l"/>', extra=cloud))

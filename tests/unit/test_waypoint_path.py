@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from mvsim_core.animation.waypoint_path import Walk
+from mvsim_core.animation.waypoint_path import WaypointPath
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs.actor import WaypointSpec
 
@@ -18,7 +18,7 @@ def stop(x, y, yaw=0.0, *, pause=0.0, animation="walk", z=0.0):
 
 
 def walk(*waypoints, loop=True, start=None):
-    return Walk(start or Pose(), waypoints, loop=loop, speeds=(WALK, RUN))
+    return WaypointPath(start or Pose(), waypoints, loop=loop, speeds=(WALK, RUN))
 
 
 def place(way, time):
