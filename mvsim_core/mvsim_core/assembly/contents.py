@@ -32,6 +32,7 @@ from mvsim_core.state.entities import Entity
 from mvsim_core.terrain.following import Terrain
 from mvsim_core.terrain.regions import Regions
 from mvsim_core.world.contacts import Contact, contacts_of
+from mvsim_core.xmlfile import FileState
 
 
 @dataclass
@@ -66,6 +67,7 @@ class Contents:
         ground: What carries.
         regions: Where friction differs.
         make_vehicle: From a spec or XML text, a name and a pose to an entity.
+        file_state: What reading the file and later texts left, for the next text.
     """
 
     dt: float
@@ -85,7 +87,8 @@ class Contents:
     welds: list[tuple[str, str]] = field(default_factory=list)
     state: State | None = None
     rawlog: RawlogFiles | None = None
-    _names: set[str] = field(default_factory=set)
+    file_state: FileState | None = None
+    names: set[str] = field(default_factory=set)
 
     def vehicles(self) -> list[Entity]:
         """Return the vehicles, in file order."""
@@ -111,13 +114,13 @@ class Contents:
         Raises:
             BuildError: The name is taken.
         """
-        if entity.name in self._names:
+        if entity.name in self.names:
             where = getattr(entity.spec, "where", NOWHERE)
             text = f"there is already something called {entity.name!r}"
             raise BuildError(Problem.at(where, "", text))
         enter(self.solver, entity)
         self.entities.append(entity)
-        self._names.add(entity.name)
+        self.names.add(entity.name)
 
     def add_vehicle(self, vehicle: Any, name: str | None, pose: Any) -> Entity:
         """Make and take in a vehicle."""
@@ -133,7 +136,7 @@ class Contents:
         if entity.key >= 0:
             self.solver.remove_body(entity.key)
         self.entities.remove(entity)
-        self._names.remove(entity.name)
+        self.names.remove(entity.name)
         self.animations = [a for a in self.animations if a.entity is not entity]
 
     def contacts(self, state: State) -> list[Contact]:

@@ -63,7 +63,7 @@ from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.state.entities import Entity
 from mvsim_core.terrain.regions import Regions
-from mvsim_core.xmlfile import read_vehicle
+from mvsim_core.xmlfile import FileState, read_vehicle
 
 #: Farther from the origin than this the contact solver gets an origin of its own [m].
 FAR = 5e3
@@ -77,6 +77,7 @@ class Builder:
 
     spec: WorldSpec
     warnings: list[Problem] = field(default_factory=list)
+    file_state: FileState | None = None
 
     def __post_init__(self) -> None:
         """Read the maps."""
@@ -113,7 +114,9 @@ class Builder:
 
         def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
             if not isinstance(vehicle, VehicleSpec):
-                vehicle, problems = read_vehicle(vehicle, world=spec, name=name or "")
+                vehicle, problems, contents.file_state = read_vehicle(
+                    vehicle, contents.file_state, name=name or "", taken=contents.names
+                )
                 self.warnings += [p for p in problems if p not in self.warnings]
             if name is not None:
                 vehicle = replace(vehicle, name=name)
@@ -145,6 +148,7 @@ class Builder:
             scene=scene,
             scene3d=scene3d,
             make_vehicle=make_vehicle,
+            file_state=self.file_state,
             grids=[grid for _, grid in self._grids],
             standalone=sensors.standalone(spec.sensors, scene),
             ground=ground,

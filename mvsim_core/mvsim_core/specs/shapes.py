@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules on polygons that a file draws point by point."""
+"""Rules for polygons that a file gives point by point."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from mvsim_core.specs.converters import Point2
 
 
 @lru_cache(maxsize=1024)
-def shape_faults(shape: tuple[Point2, ...] | None) -> tuple[str, ...]:
-    """Return what is wrong with a closed polygon [m]: its edges must not cross, nor touch."""
-    if shape is None or len(set(shape)) < 3:  # which is another rule's business
+def shape_errors(shape: tuple[Point2, ...] | None) -> tuple[str, ...]:
+    """Return the errors of a closed polygon [m]: its edges must neither cross nor touch."""
+    if shape is None or len(set(shape)) < 3:  # another rule reports it
         return ()
-    with np.errstate(over="ignore", invalid="ignore"):  # absurd sizes are no reason to warn
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # numpy must not warn about huge coordinates
         crossing = crossing_edges(np.array(shape))
     if crossing is None:
         return ()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mvsim_core.elements.occupancy_grid import GridMap
     from mvsim_core.rendering.picture import View
     from mvsim_core.specs.world import WorldSpec
+    from mvsim_core.xmlfile import FileState
 
 
 class WorldView:
@@ -48,6 +49,15 @@ class WorldView:
     def clock(self) -> SimClock:
         """The world's clock."""
         return self._clock
+
+    @property
+    def file_state(self) -> FileState | None:
+        """What reading the file and later texts left, for the next text; None without a file."""
+        return self._contents.file_state
+
+    @file_state.setter
+    def file_state(self, state: FileState) -> None:
+        self._contents.file_state = state
 
     @property
     def gravity(self) -> float:

@@ -31,7 +31,7 @@ def warnings(body: str) -> list[str]:
 
 def notes(body: str) -> list[str]:
     """Return the notes of a world without errors."""
-    return texts(read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")[1], "note")
+    return texts(read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")[1], "hint")
 
 
 def vehicle(content: str, **options: object) -> VehicleSpec:

@@ -4,7 +4,7 @@
 
 import pytest
 
-from mvsim_core.xmlfile.decoding import decode
+from mvsim_core.xmlfile.markup import decode
 
 TEXT = '<a name="plano élé">±</a>'
 

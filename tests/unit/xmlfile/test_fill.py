@@ -69,14 +69,14 @@ def test_flags() -> None:
 def test_a_flag_that_says_false_is_honoured_with_a_warning() -> None:
     body = f"<block>{ORIGIN}<skip_elevation_adjust>false</skip_elevation_adjust></block>"
     assert warnings(body) == [
-        "line 2: <block>: skip_elevation_adjust: false is honoured; the original only asks if it"
-        " is there"
+        "line 2: <block>: skip_elevation_adjust: false has its meaning here; the original reads"
+        " any content as true"
     ]
 
 
 def test_said_twice() -> None:
     body = f'<block mass="2">{ORIGIN}<mass>1</mass></block>'
-    assert warnings(body) == ["line 2: <block>: mass again; mass in line 2 counts"]
+    assert warnings(body) == ["line 2: <block>: mass is given again; mass in line 2 is used"]
 
 
 def test_numbers_as_people_write_them() -> None:
@@ -116,7 +116,7 @@ def test_initial_velocity() -> None:
 def test_init_pose_goes_before_init_pose3d_with_a_warning() -> None:
     body = "<block><init_pose3d>1 2 3 0 0 0</init_pose3d>\n<init_pose>4 5 0</init_pose></block>"
     assert warnings(body) == [
-        "line 2: <block>: init_pose3d beside init_pose; init_pose in line 3 counts"
+        "line 2: <block>: init_pose3d is given besides init_pose; init_pose in line 3 is used"
     ]
 
 
@@ -334,7 +334,7 @@ def test_a_property_that_nothing_reads_is_named() -> None:
     )
     _, found = read_world(text=f"<mvsim_world>{region}</mvsim_world>")
     assert [problem.message for problem in found] == [
-        "nothing here reads the property 'friction_mou'. Did you mean 'friction_mu'?"
+        "unknown property 'friction_mou' has no effect. Did you mean 'friction_mu'?"
         " Known: friction_C_rr, friction_mu, gps_no_coverage"
     ]
 
@@ -345,7 +345,9 @@ def test_exchanged_limits_are_put_in_order_with_a_warning() -> None:
     plane = spec.elements[0]
     assert isinstance(plane, HorizontalPlaneSpec)
     assert (plane.x_min, plane.x_max) == (-1, 3)
-    assert [problem.message for problem in found] == ["x_min (3 m) and x_max (-1 m) are exchanged"]
+    assert [problem.message for problem in found] == [
+        "x_min (3 m) is above x_max (-1 m); they are swapped"
+    ]
 
 
 def test_world_scalars() -> None:

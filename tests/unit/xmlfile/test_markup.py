@@ -62,7 +62,7 @@ def test_the_first_of_two_equal_attributes_counts() -> None:
     nodes, remarks = parse('<a\nx="1"\nx="2"/>')
     assert nodes[0].attributes == {"x": "1"}
     assert [(remark.line, remark.message) for remark in remarks] == [
-        (3, "x is given twice; the first counts")
+        (3, "x is given twice; the first value is used")
     ]
 
 
@@ -94,9 +94,9 @@ def test_text_outside_of_all_elements_is_remarked_on() -> None:
         ("<a b='1' c>", 1, "a", "expected name=\"value\" or '>', got 'c>'"),
         ("<a>1 < 2</a>", 1, "a", "'<' begins no element here; write &lt; for the character"),
         ("<a></a", 1, "a", "a closing tag without its '>'"),
-        ("\n<!-- a -- b", 2, "", "'<!--' without its '-->'"),
-        ("<![CDATA[", 1, "", "'<![CDATA[' without its ']]>'"),
-        ("<!DOCTYPE a [", 1, "", "'<!' without its '>'"),
+        ("\n<!-- a -- b", 2, "", "'<!--' is not closed by '-->'"),
+        ("<![CDATA[", 1, "", "'<![CDATA[' is not closed by ']]>'"),
+        ("<!DOCTYPE a [", 1, "", "'<!' is not closed by '>'"),
     ],
 )
 def test_what_cannot_be_read(text: str, line: int, element: str, message: str) -> None:

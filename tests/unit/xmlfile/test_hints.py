@@ -28,42 +28,43 @@ def block(content: str) -> str:
 NOTES = [
     (
         "<gui><ortho>true</ortho></gui>",
-        "line 2: <gui>: ortho is accepted and has no effect: RViz is the window, and has its own"
-        " settings",
+        "line 2: <gui>: ortho is accepted and has no effect: there is no such window, and"
+        " RViz has its own settings",
     ),
     (
         '<element class="ground_grid"/>',
-        "line 2: <element>: a ground_grid is accepted and has no effect: no sensor sees it, and"
+        "line 2: <element>: a ground_grid is accepted and has no effect: sensors do not see it,"
+        " and"
         " RViz draws its own grid",
     ),
     (
         "\n<joystick_enabled>true</joystick_enabled>",
-        "line 3: <mvsim_world>: joystick_enabled is accepted and has no effect: drive by cmd_vel,"
-        " from a joystick with teleop_twist_joy",
+        "line 3: <mvsim_world>: joystick_enabled is accepted and has no effect: use the topic"
+        " cmd_vel, for a joystick with teleop_twist_joy",
     ),
     (
         "<server_address>10.0.0.1</server_address>",
         "line 2: <mvsim_world>: server_address is accepted and has no effect: there is no server;"
-        " ROS 2 finds its nodes",
+        " ROS 2 nodes find each other",
     ),
     (
         "<b2d_vel_iters>20</b2d_vel_iters>",
         "line 2: <mvsim_world>: b2d_vel_iters is accepted and has no effect: the contact solver"
-        " chooses how often it iterates",
+        " sets its own number of iterations",
     ),
     (
         "<max_slope_to_collide>0.1</max_slope_to_collide>",
-        "line 2: <mvsim_world>: max_slope_to_collide is accepted and has no effect: nor has it in"
-        " the original; what a wheel can climb depends on its size",
+        "line 2: <mvsim_world>: max_slope_to_collide is accepted and has no effect: the original"
+        " ignores it too; what a wheel can climb depends on its size",
     ),
     (
         sensor("laser", "\n<publish><publish_topic>/scan</publish_topic></publish>"),
-        "line 3: <publish>: publish_topic is accepted and has no effect: it is no ROS 2 topic, and"
-        " ROS 2 topics need no element",
+        "line 3: <publish>: publish_topic is accepted and has no effect: it is not a ROS 2 topic,"
+        " and ROS 2 topics need no element",
     ),
     (
         block("<publish><publish_pose_topic>/b</publish_pose_topic></publish>"),
-        "line 2: <publish>: publish_pose_topic is accepted and has no effect: it is no ROS 2"
+        "line 2: <publish>: publish_pose_topic is accepted and has no effect: it is not a ROS 2"
         " topic, and ROS 2 topics need no element",
     ),
     (
@@ -71,24 +72,24 @@ NOTES = [
             "<publish><publish_relative_pose_topic>/b</publish_relative_pose_topic>"
             "<publish_relative_pose_objects>r1, r2</publish_relative_pose_objects></publish>"
         ),
-        "line 2: <publish>: publish_relative_pose_topic is accepted and has no effect: it is no"
-        " ROS 2 topic; subtract the poses of ground_truth, or use tf",
+        "line 2: <publish>: publish_relative_pose_topic is accepted and has no effect: it is not"
+        " a ROS 2 topic; use the poses of ground_truth or tf",
     ),
     (
         sensor("lidar3d", "<horz_resolution_factor>2</horz_resolution_factor>"),
-        "line 2: <sensor>: horz_resolution_factor is accepted and has no effect: each ray is cast"
-        " by itself, exactly",
+        "line 2: <sensor>: horz_resolution_factor is accepted and has no effect: rays are cast"
+        " exactly, not sampled from a depth image",
     ),
     (
         sensor("laser", "<viz_visiblePlane>true</viz_visiblePlane>"),
-        "line 2: <sensor>: viz_visiblePlane is accepted and has no effect: displays of RViz have"
-        " their own settings",
+        "line 2: <sensor>: viz_visiblePlane is accepted and has no effect: RViz has its own"
+        " display settings",
     ),
     (
         f'<vehicle>{ORIGIN}<dynamics class="ackermann"><fl_wheel linked_yaw="hub"/></dynamics>'
         "</vehicle>",
-        "line 2: <fl_wheel>: linked_yaw is accepted and has no effect: wheels are seen to steer,"
-        " other visuals stay as they are",
+        "line 2: <fl_wheel>: linked_yaw is accepted and has no effect: only the visual of the"
+        " wheel itself steers",
     ),
 ]
 
@@ -101,14 +102,14 @@ def test_message(body: str, message: str) -> None:
 def test_the_same_note_comes_once_with_the_number_of_places() -> None:
     wall = '<element class="vertical_plane"><cull_face>BACK</cull_face></element>\n'
     assert notes(3 * wall) == [
-        "line 2: <element>: cull_face is accepted and has no effect: all surfaces are seen from"
+        "line 2: <element>: cull_face is accepted and has no effect: surfaces are visible from"
         " both sides (and 2 more)"
     ]
 
 
 def test_a_follower_of_nobody_is_no_more_than_a_note() -> None:
     said = notes("<gui><follow_vehicle>r2</follow_vehicle></gui>")
-    assert "line 2: <gui>: follow_vehicle: no vehicle is called 'r2'" in said
+    assert "line 2: <gui>: follow_vehicle: there is no vehicle 'r2'" in said
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_what_changes_nothing_needs_no_note(body: str) -> None:
 
 def test_notes_are_not_for_those_who_run_a_world() -> None:
     text = "<mvsim_world><gui ortho='true'/><element class='horizontal_plane'/></mvsim_world>"
-    assert texts(read_world(text=text)[1], "note")
+    assert texts(read_world(text=text)[1], "hint")
     assert load_world(text=text).warnings == ()
 
 
@@ -151,14 +152,14 @@ def own_params() -> list[tuple[type[Spec], str, Param]]:
 
 
 @pytest.mark.parametrize(
-    ("spec", "name"), [(spec, name) for spec, name, about in own_params() if about.idle]
+    ("spec", "name"), [(spec, name) for spec, name, about in own_params() if about.no_effect]
 )
 def test_what_has_no_effect_says_so(spec: type[Spec], name: str) -> None:
     values = {bool: False, int: 7, float: 0.25, str: "x"}
     default = next(field.default for field in fields(spec) if field.name == name)
     other = values.get(type(default))
     made = spec(**{name: (not default) if isinstance(default, bool) else other})
-    assert sum("has no effect" in note for note in made.notes()) == 1
+    assert sum("has no effect" in note for note in made.hints()) == 1
 
 
 #: Read through the spec itself, by `finished`, a property or a prefix such as depth_ and rgb_.
@@ -179,6 +180,6 @@ def test_what_nobody_reads_says_so() -> None:
     silent = [
         f"{spec.__name__}.{name}"
         for spec, name, about in own_params()
-        if not about.idle and name not in read | READ_BY_SPECS and spec.notes is Spec.notes
+        if not about.no_effect and name not in read | READ_BY_SPECS and spec.hints is Spec.hints
     ]
     assert silent == []
