@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements to specs: forms, precedence, defaults, units, aliases, remarks."""
+"""Elements to specs: forms, precedence, defaults, units, aliases, warnings."""
 
 import math
 
@@ -55,7 +55,7 @@ def test_attributes_and_children_are_equal(content: str) -> None:
     assert dynamics("differential", content).dynamics.chassis.linear_damping == 0.5
 
 
-def test_blocks_take_attributes_as_the_manual_says() -> None:
+def test_blocks_accept_attributes_as_documented() -> None:
     made = world(f'<block name="b" static="true" mass="7">{ORIGIN}</block>').blocks[0]
     assert (made.static, made.mass) == (True, 7)
 
@@ -66,7 +66,7 @@ def test_flags() -> None:
     assert block("<skip_elevation_adjust>true</skip_elevation_adjust>").skip_elevation_adjust
 
 
-def test_a_flag_that_says_false_is_honoured_with_a_warning() -> None:
+def test_a_flag_with_the_text_false_is_false_with_a_warning() -> None:
     body = f"<block>{ORIGIN}<skip_elevation_adjust>false</skip_elevation_adjust></block>"
     assert warnings(body) == [
         "line 2: <block>: skip_elevation_adjust: false has its meaning here; the original reads"
@@ -74,7 +74,7 @@ def test_a_flag_that_says_false_is_honoured_with_a_warning() -> None:
     ]
 
 
-def test_said_twice() -> None:
+def test_a_value_given_twice() -> None:
     body = f'<block mass="2">{ORIGIN}<mass>1</mass></block>'
     assert warnings(body) == ["line 2: <block>: mass is given again; mass in line 2 is used"]
 
@@ -379,3 +379,8 @@ def test_actors() -> None:
         "run",
     )
     assert (second.pose, second.animation) == (Pose(3, 4), "walk")
+
+
+def test_car_ackermann_is_another_name_of_ackermann() -> None:
+    assert dynamics("car_ackermann", "") == dynamics("ackermann", "")
+    assert dynamics("car_ackermann", "").dynamics.kind == "ackermann"

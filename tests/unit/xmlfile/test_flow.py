@@ -322,3 +322,15 @@ def test_files_beside_other_includes_are_found_with_a_warning(folder: Path) -> N
     spec, found = read_world(file)
     assert [scan.name for scan in spec.vehicles[0].sensors] == ["scan", "r1_scan"]
     assert "'scan.sensor.xml' is not found from the folder of this file" in str(found[0])
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [("a${X|}b", "ab"), ("${X|}", ""), ("$env{MVSIM_TEST_UNSET|}c", "c"), ("${X|${Y|}}d", "d")],
+)
+def test_a_default_may_be_empty(written: str, text: str) -> None:
+    assert world(f"<server_address>{written}</server_address>").server_address == text
+
+
+def test_an_empty_value_precedes_the_default() -> None:
+    assert world("<version>${V|1.0}</version>", variables={"V": ""}).version == ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Notes: what is accepted, harmless, and without effect here."""
+"""Hints: what is accepted, harmless, and without effect here."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ import mvsim_core
 from mvsim_core import load_world
 from mvsim_core.specs.params import Param, Spec, params
 from mvsim_core.xmlfile import read_world
-from tests.unit.xmlfile.reading import DIFFERENTIAL, ORIGIN, notes, texts
+from tests.unit.xmlfile.reading import DIFFERENTIAL, ORIGIN, hints, texts
 
 
 def sensor(kind: str, content: str) -> str:
@@ -25,7 +25,7 @@ def block(content: str) -> str:
     return f"<block>{ORIGIN}{content}</block>"
 
 
-NOTES = [
+HINTS = [
     (
         "<gui><ortho>true</ortho></gui>",
         "line 2: <gui>: ortho is accepted and has no effect: there is no such window, and"
@@ -94,22 +94,22 @@ NOTES = [
 ]
 
 
-@pytest.mark.parametrize(("body", "message"), NOTES)
+@pytest.mark.parametrize(("body", "message"), HINTS)
 def test_message(body: str, message: str) -> None:
-    assert notes(body) == [message]
+    assert hints(body) == [message]
 
 
-def test_the_same_note_comes_once_with_the_number_of_places() -> None:
+def test_equal_hints_are_reported_once_with_the_number_of_places() -> None:
     wall = '<element class="vertical_plane"><cull_face>BACK</cull_face></element>\n'
-    assert notes(3 * wall) == [
+    assert hints(3 * wall) == [
         "line 2: <element>: cull_face is accepted and has no effect: surfaces are visible from"
         " both sides (and 2 more)"
     ]
 
 
-def test_a_follower_of_nobody_is_no_more_than_a_note() -> None:
-    said = notes("<gui><follow_vehicle>r2</follow_vehicle></gui>")
-    assert "line 2: <gui>: follow_vehicle: there is no vehicle 'r2'" in said
+def test_following_an_unknown_vehicle_is_a_hint() -> None:
+    found = hints("<gui><follow_vehicle>r2</follow_vehicle></gui>")
+    assert "line 2: <gui>: follow_vehicle: there is no vehicle 'r2'" in found
 
 
 @pytest.mark.parametrize(
@@ -120,11 +120,11 @@ def test_a_follower_of_nobody_is_no_more_than_a_note() -> None:
         sensor("laser", '<publish enabled="false"><publish_topic>/s</publish_topic></publish>'),
     ],
 )
-def test_what_changes_nothing_needs_no_note(body: str) -> None:
-    assert notes(body) == []
+def test_default_values_give_no_hint(body: str) -> None:
+    assert hints(body) == []
 
 
-def test_notes_are_not_for_those_who_run_a_world() -> None:
+def test_hints_are_left_out_of_the_warnings_of_a_world() -> None:
     text = "<mvsim_world><gui ortho='true'/><element class='horizontal_plane'/></mvsim_world>"
     assert texts(read_world(text=text)[1], "hint")
     assert load_world(text=text).warnings == ()
@@ -154,12 +154,12 @@ def own_params() -> list[tuple[type[Spec], str, Param]]:
 @pytest.mark.parametrize(
     ("spec", "name"), [(spec, name) for spec, name, about in own_params() if about.no_effect]
 )
-def test_what_has_no_effect_says_so(spec: type[Spec], name: str) -> None:
+def test_a_field_without_effect_gives_a_hint(spec: type[Spec], name: str) -> None:
     values = {bool: False, int: 7, float: 0.25, str: "x"}
     default = next(field.default for field in fields(spec) if field.name == name)
     other = values.get(type(default))
     made = spec(**{name: (not default) if isinstance(default, bool) else other})
-    assert sum("has no effect" in note for note in made.hints()) == 1
+    assert sum("has no effect" in hint for hint in made.hints()) == 1
 
 
 #: Read through the spec itself, by `finished`, a property or a prefix such as depth_ and rgb_.
@@ -171,7 +171,7 @@ READ_BY_SPECS = {
 }
 
 
-def test_what_nobody_reads_says_so() -> None:
+def test_each_field_is_read_or_gives_a_hint() -> None:
     package = Path(mvsim_core.__file__).parent
     apart = ("specs", "xmlfile", "schema")
     files = [f for f in package.rglob("*.py") if f.relative_to(package).parts[0] not in apart]

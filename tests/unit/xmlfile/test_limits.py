@@ -94,11 +94,11 @@ def test_arguments_that_refer_to_each_other_without_end(
     )
 
 
-def test_an_empty_loop_is_remarked() -> None:
+def test_an_empty_loop_gives_a_warning() -> None:
     assert warnings('<for var="i" from="1" to="2"/>') == ["line 2: <for>: the loop has no content"]
 
 
-def test_a_file_that_stands_beside_another(tmp_path: Path) -> None:
+def test_a_file_beside_another_include(tmp_path: Path) -> None:
     """As authors mean it who moved a file and left what it includes."""
     (tmp_path / "defs").mkdir()
     (tmp_path / "defs" / "a.xml").write_text("")
@@ -113,7 +113,7 @@ def test_a_file_that_stands_beside_another(tmp_path: Path) -> None:
     ]
 
 
-def test_other_roots_are_remarked() -> None:
+def test_other_roots_give_a_warning() -> None:
     _, found = read_world(text="<world/>\n<robot/>\n<mvsim_world/>")
     assert texts(found, "warning") == [
         "line 1: <world>: <world> is read as <mvsim_world>, the name of the format",

@@ -97,13 +97,13 @@ CAUSE = (
         f'<block name="${{D}}">{ORIGIN}</block>',
     ],
 )
-def test_of_a_variable_without_value_only_the_cause_is_told(follow_up: str) -> None:
+def test_of_a_variable_without_value_only_the_cause_is_reported(follow_up: str) -> None:
     with pytest.raises(WorldFileError) as caught:
         read_world(text=f"<mvsim_world>{ABSENT}{follow_up}</mvsim_world>")
     assert str(caught.value) == CAUSE
 
 
-def test_other_faults_are_told_beside_that_of_a_variable() -> None:
+def test_other_errors_are_reported_besides_that_of_a_variable() -> None:
     text = f"<mvsim_world>{ABSENT}<gravity>${{F}}</gravity></mvsim_world>"
     with pytest.raises(WorldFileError) as caught:
         read_world(text=text)
@@ -117,7 +117,7 @@ def test_a_variable_of_the_caller_makes_a_failing_value_needless() -> None:
     assert (spec.gravity, warnings) == (3.0, ())
 
 
-def test_a_second_unknown_class_is_told_beside_the_first() -> None:
+def test_a_second_unknown_class_is_reported_besides_the_first() -> None:
     bodies = '<vehicle class="a"/><vehicle class="b" name="q"/>'
     pin = '<joint type="pin" body_a="q" body_b="q2"/>'
     with pytest.raises(WorldFileError) as caught:

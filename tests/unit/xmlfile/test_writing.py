@@ -63,7 +63,7 @@ def test_message(spec: WorldSpec, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_what_a_file_can_say_is_written() -> None:
+def test_what_a_file_can_express_is_written() -> None:
     pid = TwistPidSpec(kp=3.0)
     wheels = tuple(replace(wheel, y=2 * wheel.y) for wheel in DifferentialSpec().wheels)
     text = dump_world(robot(dynamics=DifferentialSpec(wheels=wheels, controller=pid)))
