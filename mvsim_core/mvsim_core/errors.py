@@ -14,13 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-#: A note tells of something harmless that is accepted and has no effect.
-Severity = Literal["error", "warning", "note"]
+#: A hint names something harmless that is accepted without effect.
+Severity = Literal["error", "warning", "hint"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong, or doubtful, in one place of a world file.
+    """An error, a warning or a hint about one place of a world file.
 
     `file` is the path as it was opened ("" when unknown), `line` counts from 1 (0 when
     unknown), `element` is the tag name without brackets ("" when there is none) and

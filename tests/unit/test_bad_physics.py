@@ -44,7 +44,7 @@ BAD = {
     ),
     "all wheels on one point": (
         world(cart().replace('pos="0 -0.5"', 'pos="0 0.5"')),
-        ("line 5: <dynamics>: all wheels stand on the same point",),
+        ("line 5: <dynamics>: all wheels are at the same position",),
     ),
     "zero inertia": (
         world(cart().replace('width="0.2"', 'width="0.2" inertia="0"', 1)),

@@ -8,7 +8,6 @@ import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from mvsim_core import progress
 from mvsim_core.assembly.world import Assembler
@@ -16,7 +15,7 @@ from mvsim_core.errors import Problem
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.world.data import Data
 from mvsim_core.world.world import World
-from mvsim_core.xmlfile import read_world
+from mvsim_core.xmlfile import FileState, read_world_file
 
 
 def load_world(
@@ -42,24 +41,29 @@ def load_world(
     """
     progress.begin()
     with _no_collection():
-        spec, problems = read_world(path, text=text, variables=variables, seed=seed)
+        spec, problems, state = read_world_file(path, text=text, variables=variables, seed=seed)
         spec = spec if change is None else change(spec)
-        return world_of(spec, seed=seed, warnings=problems)
+        return world_of(spec, seed=seed, warnings=problems, file_state=state)
 
 
 def world_of(
-    spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = (), file: Any = None
+    spec: WorldSpec,
+    *,
+    seed: int = 0,
+    warnings: tuple[Problem, ...] = (),
+    file_state: FileState | None = None,
 ) -> World:
     """Return the running world of a spec, which may have been written in Python.
 
-    Notes among the warnings are not for those who run a world, and left out.
+    Hints among the warnings are left out. `file_state` is what reading the file left: vehicles
+    that are added as text may use its classes and variables.
 
     Raises:
         BuildError: What it describes cannot be built.
     """
-    found = [problem for problem in warnings if problem.severity != "note"]
-    model = Assembler(spec, file, found).model()
-    world = World(model, Data(seed, model.file))
+    shown = [problem for problem in warnings if problem.severity != "hint"]
+    model = Assembler(spec, shown).model()
+    world = World(model, Data(seed, file_state))
     world.begin()
     return world
 

@@ -53,7 +53,7 @@ from mvsim_core.state.entities import Entity, EntityModel, Fixture
 from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
 from mvsim_core.terrain.regions import Regions
 from mvsim_core.world.model import Model
-from mvsim_core.xmlfile import read_vehicle
+from mvsim_core.xmlfile import FileState, read_vehicle
 
 #: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
 AUTO_STEP = 0.005
@@ -64,11 +64,10 @@ class Assembler:
 
     Args:
         spec: What the world file says.
-        file: State of the world file after reading, for spawns.
         warnings: What is doubtful so far; more is appended.
     """
 
-    def __init__(self, spec: WorldSpec, file: Any, warnings: list[Problem]) -> None:
+    def __init__(self, spec: WorldSpec, warnings: list[Problem]) -> None:
         """Read the maps and clouds.
 
         Raises:
@@ -76,7 +75,6 @@ class Assembler:
         """
         self.spec = spec
         self.warnings = warnings
-        self._file = file
         remote_files().reset_budget()
         self._outlines = Outlines(self.warn)
         self._shapes = SceneMaker(self._outlines, self.warn)
@@ -122,23 +120,28 @@ class Assembler:
             planes=tuple(plane for plane in planes if not plane.moves),
             regions=Regions([e for e in spec.elements if isinstance(e, PropertyRegionSpec)]),
             lights=lights_of(spec),
-            file=self._file,
             assembler=self,
             renderers={},
         )
 
     # ------------------------------------------------------------ for worlds
-    def vehicle(self, file: Any, source: Any, name: str | None, pose: Any) -> EntityModel:
-        """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`."""
+    def vehicle(
+        self, file: FileState | None, source: Any, name: str | None, pose: Any, taken: Iterable[str]
+    ) -> tuple[EntityModel, FileState | None]:
+        """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
+
+        Returns:
+            The vehicle, and what its text leaves for the next one.
+        """
         spec = source
         if not isinstance(source, VehicleSpec):
-            spec, problems = read_vehicle(source, world=self.spec, name=name or "")
+            spec, problems, file = read_vehicle(source, file, name=name or "", taken=taken)
             self.warnings += [p for p in problems if p not in self.warnings]
         if name is not None:
             spec = replace(spec, name=name)
         if pose is not None:
             spec = replace(spec, init_pose=Pose(x=pose[0], y=pose[1], yaw=pose[2]))
-        return self._vehicle(spec)
+        return self._vehicle(spec), file
 
     def sensors(self, model: EntityModel | None, scene: PlaneScene, scene3d: Scene3d) -> list[Any]:
         """Return the sensors of a vehicle, or (None) those that are fixed in the world."""

@@ -29,8 +29,14 @@ class Assembler(Protocol):
 
     warnings: list[Problem]
 
-    def vehicle(self, file: Any, source: Any, name: str | None, pose: Any) -> EntityModel:
-        """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`."""
+    def vehicle(
+        self, file: Any, source: Any, name: str | None, pose: Any, taken: Iterable[str]
+    ) -> tuple[EntityModel, Any]:
+        """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
+
+        Returns:
+            The vehicle, and the state of the world file after it.
+        """
 
     def sensors(self, model: EntityModel | None, scene: PlaneScene, scene3d: Scene3d) -> list[Any]:
         """Return the sensors of a vehicle, or (None) those that are fixed in the world."""
@@ -57,7 +63,6 @@ class Model:
         planes: Specs of horizontal planes that do not move.
         regions: Where friction differs.
         lights: Sun and sky.
-        file: State of the world file after reading, for spawns.
         assembler: Compiles what is added later.
         renderers: Where all cameras of the model keep their renderer.
     """
@@ -72,6 +77,5 @@ class Model:
     planes: tuple[Any, ...]
     regions: Regions
     lights: Lights
-    file: Any
     assembler: Assembler
     renderers: dict[str, Any]

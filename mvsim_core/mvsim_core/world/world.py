@@ -181,8 +181,11 @@ class World(Entities):
             BuildError: The name is taken.
             WorldFileError: The XML text has errors.
         """
-        model = self.model.assembler.vehicle(self.data.file, vehicle, name, pose)
+        data = self.data
+        assembler, taken = self.model.assembler, data.entities.keys()
+        model, file = assembler.vehicle(data.file, vehicle, name, pose, taken)
         entity = self._insert(model)
+        data.file = file
         self._runtime.ground.settle(entity, self.data)
         self._follow_log()
         return self.vehicles[entity.name]

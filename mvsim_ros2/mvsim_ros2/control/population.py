@@ -103,7 +103,7 @@ class Population:
 
     def _read(self, text: str, name: str) -> Any:
         try:
-            spec, _ = read_vehicle(text, world=self.world.spec, name=name)
+            spec, _, self.world.file_state = read_vehicle(text, self.world.file_state, name=name)
         except WorldFileError as error:
             raise Refused(_code_of(str(error)), str(error)) from None
         except (RecursionError, MemoryError, ValueError, OSError) as error:

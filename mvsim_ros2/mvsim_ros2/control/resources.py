@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
@@ -78,8 +77,7 @@ def description_of(world: World, uri: str, text: str) -> Description:
 
 def class_names(world: World) -> tuple[str, ...]:
     """Return the vehicle classes that a world knows."""
-    library: Any = world.spec.library
-    return tuple(library.class_names()) if library is not None else ()
+    return () if world.file_state is None else world.file_state.class_names()
 
 
 def classes_in(path: Path) -> list[str]:

@@ -265,7 +265,7 @@ def test_worlds_without_kinematics_do_not_pay() -> None:
 
 def test_raw_controllers_have_nothing_to_limit() -> None:
     w = robot_with(kinematics("2WDiff", ""), '<controller class="raw"/>')
-    message = "<kinematics> limits twists, but the controller 'raw' takes none"
+    message = "<kinematics> has no effect: the controller 'raw' takes no twists"
     assert message in [problem.message for problem in w.warnings]
 
 
@@ -281,7 +281,7 @@ def test_raw_controllers_have_nothing_to_limit() -> None:
         ),
         (
             kinematics("2WDiff", '<modulation class="MotorController"/>'),
-            "'MotorController' needs kinematics of class '2WDiffDyn'",
+            "'MotorController' requires the class '2WDiffDyn'",
         ),
         (
             DYN.format('<modulation class="MotorPID"/><modulation class="MotorController"/>'),
@@ -289,7 +289,7 @@ def test_raw_controllers_have_nothing_to_limit() -> None:
         ),
         (
             DYN.format('<modulation class="LimitAcceleration"/>' * 2),
-            "has 2 modulations of class 'LimitAcceleration', at most one counts",
+            "only one modulation of class 'LimitAcceleration' is allowed, got 2",
         ),
         (DYN.format("<strategy>linear</strategy>"), "strategy must be one of angular, torques"),
     ],

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Notes: what is accepted, harmless, and without effect here."""
+"""Hints: what is accepted, harmless, and without effect here."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ import mvsim_core
 from mvsim_core import load_world
 from mvsim_core.specs.params import Param, Spec, params
 from mvsim_core.xmlfile import read_world
-from tests.unit.xmlfile.reading import DIFFERENTIAL, ORIGIN, notes, texts
+from tests.unit.xmlfile.reading import DIFFERENTIAL, ORIGIN, hints, texts
 
 
 def sensor(kind: str, content: str) -> str:
@@ -25,36 +25,37 @@ def block(content: str) -> str:
     return f"<block>{ORIGIN}{content}</block>"
 
 
-NOTES = [
+HINTS = [
     (
         "<gui><ortho>true</ortho></gui>",
-        "line 2: <gui>: ortho is accepted and has no effect: RViz is the window, and has its own"
-        " settings",
+        "line 2: <gui>: ortho is accepted and has no effect: there is no such window, and"
+        " RViz has its own settings",
     ),
     (
         '<element class="ground_grid"/>',
-        "line 2: <element>: a ground_grid is accepted and has no effect: no sensor sees it, and"
+        "line 2: <element>: a ground_grid is accepted and has no effect: sensors do not see it,"
+        " and"
         " RViz draws its own grid",
     ),
     (
         "\n<joystick_enabled>true</joystick_enabled>",
-        "line 3: <mvsim_world>: joystick_enabled is accepted and has no effect: drive by cmd_vel,"
-        " from a joystick with teleop_twist_joy",
+        "line 3: <mvsim_world>: joystick_enabled is accepted and has no effect: use the topic"
+        " cmd_vel, for a joystick with teleop_twist_joy",
     ),
     (
         "<server_address>10.0.0.1</server_address>",
         "line 2: <mvsim_world>: server_address is accepted and has no effect: there is no server;"
-        " ROS 2 finds its nodes",
+        " ROS 2 nodes find each other",
     ),
     (
         "<b2d_vel_iters>20</b2d_vel_iters>",
         "line 2: <mvsim_world>: b2d_vel_iters is accepted and has no effect: the contact solver"
-        " chooses how often it iterates",
+        " sets its own number of iterations",
     ),
     (
         "<max_slope_to_collide>0.1</max_slope_to_collide>",
-        "line 2: <mvsim_world>: max_slope_to_collide is accepted and has no effect: nor has it in"
-        " the original; what a wheel can climb depends on its size",
+        "line 2: <mvsim_world>: max_slope_to_collide is accepted and has no effect: the original"
+        " ignores it too; what a wheel can climb depends on its size",
     ),
     (
         "<save_to_rawlog>run.rawlog</save_to_rawlog>",
@@ -63,12 +64,12 @@ NOTES = [
     ),
     (
         sensor("laser", "\n<publish><publish_topic>/scan</publish_topic></publish>"),
-        "line 3: <publish>: publish_topic is accepted and has no effect: it is no ROS 2 topic, and"
-        " ROS 2 topics need no element",
+        "line 3: <publish>: publish_topic is accepted and has no effect: it is not a ROS 2 topic,"
+        " and ROS 2 topics need no element",
     ),
     (
         block("<publish><publish_pose_topic>/b</publish_pose_topic></publish>"),
-        "line 2: <publish>: publish_pose_topic is accepted and has no effect: it is no ROS 2"
+        "line 2: <publish>: publish_pose_topic is accepted and has no effect: it is not a ROS 2"
         " topic, and ROS 2 topics need no element",
     ),
     (
@@ -76,44 +77,44 @@ NOTES = [
             "<publish><publish_relative_pose_topic>/b</publish_relative_pose_topic>"
             "<publish_relative_pose_objects>r1, r2</publish_relative_pose_objects></publish>"
         ),
-        "line 2: <publish>: publish_relative_pose_topic is accepted and has no effect: it is no"
-        " ROS 2 topic; subtract the poses of ground_truth, or use tf",
+        "line 2: <publish>: publish_relative_pose_topic is accepted and has no effect: it is not"
+        " a ROS 2 topic; use the poses of ground_truth or tf",
     ),
     (
         sensor("lidar3d", "<horz_resolution_factor>2</horz_resolution_factor>"),
-        "line 2: <sensor>: horz_resolution_factor is accepted and has no effect: each ray is cast"
-        " by itself, exactly",
+        "line 2: <sensor>: horz_resolution_factor is accepted and has no effect: rays are cast"
+        " exactly, not sampled from a depth image",
     ),
     (
         sensor("laser", "<viz_visiblePlane>true</viz_visiblePlane>"),
-        "line 2: <sensor>: viz_visiblePlane is accepted and has no effect: displays of RViz have"
-        " their own settings",
+        "line 2: <sensor>: viz_visiblePlane is accepted and has no effect: RViz has its own"
+        " display settings",
     ),
     (
         f'<vehicle>{ORIGIN}<dynamics class="ackermann"><fl_wheel linked_yaw="hub"/></dynamics>'
         "</vehicle>",
-        "line 2: <fl_wheel>: linked_yaw is accepted and has no effect: wheels are seen to steer,"
-        " other visuals stay as they are",
+        "line 2: <fl_wheel>: linked_yaw is accepted and has no effect: only the visual of the"
+        " wheel itself steers",
     ),
 ]
 
 
-@pytest.mark.parametrize(("body", "message"), NOTES)
+@pytest.mark.parametrize(("body", "message"), HINTS)
 def test_message(body: str, message: str) -> None:
-    assert notes(body) == [message]
+    assert hints(body) == [message]
 
 
-def test_the_same_note_comes_once_with_the_number_of_places() -> None:
+def test_equal_hints_are_reported_once_with_the_number_of_places() -> None:
     wall = '<element class="vertical_plane"><cull_face>BACK</cull_face></element>\n'
-    assert notes(3 * wall) == [
-        "line 2: <element>: cull_face is accepted and has no effect: all surfaces are seen from"
+    assert hints(3 * wall) == [
+        "line 2: <element>: cull_face is accepted and has no effect: surfaces are visible from"
         " both sides (and 2 more)"
     ]
 
 
-def test_a_follower_of_nobody_is_no_more_than_a_note() -> None:
-    said = notes("<gui><follow_vehicle>r2</follow_vehicle></gui>")
-    assert "line 2: <gui>: follow_vehicle: no vehicle is called 'r2'" in said
+def test_following_an_unknown_vehicle_is_a_hint() -> None:
+    found = hints("<gui><follow_vehicle>r2</follow_vehicle></gui>")
+    assert "line 2: <gui>: follow_vehicle: there is no vehicle 'r2'" in found
 
 
 @pytest.mark.parametrize(
@@ -124,13 +125,13 @@ def test_a_follower_of_nobody_is_no_more_than_a_note() -> None:
         sensor("laser", '<publish enabled="false"><publish_topic>/s</publish_topic></publish>'),
     ],
 )
-def test_what_changes_nothing_needs_no_note(body: str) -> None:
-    assert notes(body) == []
+def test_default_values_give_no_hint(body: str) -> None:
+    assert hints(body) == []
 
 
-def test_notes_are_not_for_those_who_run_a_world() -> None:
+def test_hints_are_left_out_of_the_warnings_of_a_world() -> None:
     text = "<mvsim_world><gui ortho='true'/><element class='horizontal_plane'/></mvsim_world>"
-    assert texts(read_world(text=text)[1], "note")
+    assert texts(read_world(text=text)[1], "hint")
     assert load_world(text=text).warnings == ()
 
 
@@ -156,14 +157,14 @@ def own_params() -> list[tuple[type[Spec], str, Param]]:
 
 
 @pytest.mark.parametrize(
-    ("spec", "name"), [(spec, name) for spec, name, about in own_params() if about.idle]
+    ("spec", "name"), [(spec, name) for spec, name, about in own_params() if about.no_effect]
 )
-def test_what_has_no_effect_says_so(spec: type[Spec], name: str) -> None:
+def test_a_field_without_effect_gives_a_hint(spec: type[Spec], name: str) -> None:
     values = {bool: False, int: 7, float: 0.25, str: "x"}
     default = next(field.default for field in fields(spec) if field.name == name)
     other = values.get(type(default))
     made = spec(**{name: (not default) if isinstance(default, bool) else other})
-    assert sum("has no effect" in note for note in made.notes()) == 1
+    assert sum("has no effect" in hint for hint in made.hints()) == 1
 
 
 #: Read through the spec itself, by `finished`, a property or a prefix such as depth_ and rgb_.
@@ -175,7 +176,7 @@ READ_BY_SPECS = {
 }
 
 
-def test_what_nobody_reads_says_so() -> None:
+def test_each_field_is_read_or_gives_a_hint() -> None:
     package = Path(mvsim_core.__file__).parent
     apart = ("specs", "xmlfile", "schema")
     files = [f for f in package.rglob("*.py") if f.relative_to(package).parts[0] not in apart]
@@ -184,6 +185,6 @@ def test_what_nobody_reads_says_so() -> None:
     silent = [
         f"{spec.__name__}.{name}"
         for spec, name, about in own_params()
-        if not about.idle and name not in read | READ_BY_SPECS and spec.notes is Spec.notes
+        if not about.no_effect and name not in read | READ_BY_SPECS and spec.hints is Spec.hints
     ]
     assert silent == []
