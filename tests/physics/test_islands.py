@@ -14,6 +14,7 @@ from mvsim_core import BuildError, WorldFileError, load_world, read_world, world
 from mvsim_core.state.entities import Inertia
 from mvsim_core.world.handles import Handle
 from mvsim_core.world.islands import combined, component
+from tests.physics.test_joints import RIGID
 from tests.physics.worlds import block, cart, friction, twist_pid, world
 
 PID = twist_pid(60, 30, 80)
@@ -159,11 +160,12 @@ def test_pivot_on_a_member_holds() -> None:
         )
     )  # fmt: skip
     w.vehicles["tractor"].set_twist(0.8, 0.0, 0.3)
-    w.run(5.0)
-    hitch, trailer = w.blocks["hitch"].pose, w.vehicles["trailer"].pose
-    tip = complex(hitch.x, hitch.y) - 0.2 * complex(math.cos(hitch.yaw), math.sin(hitch.yaw))
-    eye = complex(trailer.x, trailer.y) + complex(math.cos(trailer.yaw), math.sin(trailer.yaw))
-    assert abs(tip - eye) < 3e-3
+    for _ in range(1000):
+        w.step()
+        hitch, trailer = w.blocks["hitch"].pose, w.vehicles["trailer"].pose
+        tip = complex(hitch.x, hitch.y) - 0.2 * complex(math.cos(hitch.yaw), math.sin(hitch.yaw))
+        eye = complex(trailer.x, trailer.y) + complex(math.cos(trailer.yaw), math.sin(trailer.yaw))
+        assert abs(tip - eye) < RIGID
 
 
 def test_fixed_things_make_no_island() -> None:
@@ -341,3 +343,27 @@ def test_a_trailer_angle_shrinks_or_grows_as_its_formula_says(speed: float) -> N
         want = 2 * math.atan(math.tan(0.5 * start) * math.exp(-way / b))
         assert angle == pytest.approx(want, rel=0.015)
     assert abs(angle) < 0.5 * start if speed > 0 else abs(angle) > 2 * start
+
+
+@pytest.mark.xfail(reason="a snapshot does not hold the driven pivots", strict=True)
+def test_restore_brings_back_the_targets_of_driven_pivots() -> None:
+    """From a snapshot the arm seeks the angle that it sought then, and takes the same way."""
+    w = load_world(text=arm('kp="40" kd="20" target_angle_deg="60"'))
+    elbow = w.pivots["elbow"]
+    elbow.target = math.radians(35)
+    w.run(0.4)
+    snapshot = w.state()
+    way = []
+    for _ in range(100):
+        w.step()
+        way.append((elbow.angle, elbow.torque))
+    elbow.target = math.radians(-80)
+    w.run(0.4)
+    w.restore(snapshot)
+    elbow = w.pivots["elbow"]
+    assert elbow.target == math.radians(35)
+    again = []
+    for _ in range(100):
+        w.step()
+        again.append((elbow.angle, elbow.torque))
+    assert again == pytest.approx(way, abs=1e-9)

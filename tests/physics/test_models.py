@@ -415,3 +415,26 @@ def test_locked_wheels_brake_with_each_model(ground: str, deceleration: float) -
         for wheel in robot.wheels:
             wheel.omega = max(wheel.omega, 0.0)
     assert robot.pose.x == pytest.approx((v**2 - 0.2**2) / (2 * deceleration), rel=0.02)
+
+
+@pytest.mark.parametrize("dt", [0.0005, 0.001])
+def test_loads_follow_the_forces_within_a_tyres_time(dt: float) -> None:
+    """After a sudden drive force the load moves by 1 - exp(-t / 20 ms) of what it moves in all.
+
+    The implementation's Euler steps give 1 - (1 - dt/τ)^n, which is ahead of it by at most
+    dt / (2 e τ): 1 % at 1 ms. The force itself arrives in the second step, so that a step more or
+    less is dt / (e τ).
+    """
+    text = world(loaded("<fl_torque>-200</fl_torque><fr_torque>-200</fr_torque>"), dt=dt)
+    w = load_world(text=text)
+    rear = w.vehicles["r1"].wheels[0]
+    at = {}
+    w.step()
+    at[0.0] = rear.load
+    for time in (0.01, 0.02, 0.04):
+        w.run(time - (w.time - dt))
+        at[time] = rear.load
+    w.run(0.3)
+    for time in (0.01, 0.02, 0.04):
+        part = (at[time] - at[0.0]) / (rear.load - at[0.0])
+        assert part == pytest.approx(1.0 - math.exp(-time / 0.02), abs=2.5 * dt / (math.e * 0.02))

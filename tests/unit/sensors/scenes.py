@@ -13,6 +13,11 @@ from mvsim_core.state.arrays import BODY, DYNAMIC, State, allocate
 
 DT = 0.01
 NO_BODIES = np.zeros(0, BODY)
+#: Largest extent of a shape of `scatter` from its centre, and largest distance of the sensors of
+#: tests from the origin [m]. A scene's solids are seen from outside only, by the slow caster from
+#: both sides: no sensor may stand in one.
+REACH, AWAY = 1.9, math.sqrt(2.0)
+CLEAR = REACH + AWAY + 0.01
 
 
 def state_of(bodies=NO_BODIES):
@@ -115,11 +120,14 @@ def hit_cells(origin, rays, grid, limit):
 
 
 def scatter(scene, rng, count, extent=20.0):
-    """Add random triangles, quadrangles, thin walls and circles; return them as they are."""
+    """Add random triangles, quadrangles, thin walls and circles; return them as they are.
+
+    None of them comes nearer to the origin than sensors are put.
+    """
     shapes = []
     for _ in range(count):
         center = rng.uniform(-extent, extent, 2)
-        if np.hypot(*center) < 2.5:
+        if np.hypot(*center) < CLEAR:
             continue
         kind = rng.integers(2, 6)
         if kind == 5:
@@ -130,7 +138,7 @@ def scatter(scene, rng, count, extent=20.0):
         angle = np.sort(rng.uniform(0, 2 * math.pi, kind))
         if rng.random() < 0.5:
             angle = angle[::-1]
-        points = center + rng.uniform(0.1, 1.9) * np.column_stack((np.cos(angle), np.sin(angle)))
+        points = center + rng.uniform(0.1, REACH) * np.column_stack((np.cos(angle), np.sin(angle)))
         scene.add_polygon(points)
         shapes.append(points)
     return shapes
