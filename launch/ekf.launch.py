@@ -22,7 +22,7 @@ from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
 from mvsim_core import MvsimError, read_world
-from mvsim_ros2.consumers import declared, node_if_installed, parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_if_installed, node_parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -73,7 +73,7 @@ def generate_launch_description() -> LaunchDescription:
     given["do_fake_localization"] = "false"
     given_to_filters = [
         LaunchConfiguration("ekf_params_file"),
-        *parameters(use_sim_time=LaunchConfiguration("use_sim_time")),
+        *node_parameters(use_sim_time=LaunchConfiguration("use_sim_time")),
     ]
     local = node_if_installed(
         package="robot_localization",
@@ -98,10 +98,12 @@ def generate_launch_description() -> LaunchDescription:
         executable="navsat_transform_node",
         name="navsat_transform",
         output="screen",
-        parameters=[*given_to_filters, *parameters(datum=LaunchConfiguration("datum"))],
+        parameters=[*given_to_filters, *node_parameters(datum=LaunchConfiguration("datum"))],
         remappings=[("imu", "imu/data"), ("odometry/filtered", "odometry/global")],
         condition=gps,
     )
     simulator = GroupAction([IncludeLaunchDescription(sim, launch_arguments=given.items())])
     located = OpaqueFunction(function=_located, condition=gps)
-    return LaunchDescription([*declared(ARGUMENTS), simulator, local, located, world, navsat])
+    return LaunchDescription(
+        [*declare_arguments(ARGUMENTS), simulator, local, located, world, navsat]
+    )

@@ -13,7 +13,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import IfElseSubstitution, LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared
+from mvsim_ros2.launch_helpers import declare_arguments
 
 SHARE = Path(__file__).absolute().parents[1]
 CHOSEN = LaunchConfiguration("use_nav2")
@@ -42,7 +42,7 @@ def generate_launch_description() -> LaunchDescription:
     )
     return LaunchDescription(
         [
-            *declared(ARGUMENTS),
+            *declare_arguments(ARGUMENTS),
             IncludeLaunchDescription(
                 alone, launch_arguments=WORLD.items(), condition=UnlessCondition(CHOSEN)
             ),

@@ -16,14 +16,14 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, fleet_arguments
+from mvsim_ros2.launch_helpers import declare_arguments, multi_robot_arguments
 
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
     "robots": ("5", "Number of robots: the variable ROBOTS of the world file."),
     "world_file": (str(SHARE / "worlds" / "multi_robot.world.xml"), "World file to simulate."),
-    **fleet_arguments(SHARE / "rviz", "multi_robot", "robot1"),
+    **multi_robot_arguments(SHARE / "rviz", "multi_robot", "robot1"),
 }
 #: Also a single robot is in its namespace.
 ALWAYS = {"force_publish_vehicle_namespace": "true"}
@@ -35,4 +35,4 @@ def generate_launch_description() -> LaunchDescription:
     given = {**ALWAYS, "world_file": LaunchConfiguration("world_file")}
     number = SetEnvironmentVariable("ROBOTS", LaunchConfiguration("robots"))
     include = IncludeLaunchDescription(sim, launch_arguments=given.items())
-    return LaunchDescription([*declared(ARGUMENTS), GroupAction([number, include])])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), GroupAction([number, include])])

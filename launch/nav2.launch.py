@@ -28,7 +28,11 @@ from launch.substitutions import (
 from launch_ros.actions import PushRosNamespace
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import costmaps_in_namespace, declared, launch_if_installed
+from mvsim_ros2.launch_helpers import (
+    declare_arguments,
+    launch_if_installed,
+    params_with_namespaced_costmaps,
+)
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -83,7 +87,7 @@ WITHOUT = {"use_keepout_zones": "False", "use_speed_zones": "False"}
 def _namespaced(context: LaunchContext) -> list[SetLaunchConfiguration]:
     """Move the absolute topics of the parameter file into the namespace."""
     namespace = context.launch_configurations["namespace"]
-    path = costmaps_in_namespace(context.launch_configurations["params_file"], namespace)
+    path = params_with_namespaced_costmaps(context.launch_configurations["params_file"], namespace)
     return [SetLaunchConfiguration("params_file", path)]
 
 
@@ -121,4 +125,4 @@ def generate_launch_description() -> LaunchDescription:
         needed={"slam_toolbox": IfCondition(LaunchConfiguration("slam"))},
     )
     actions = [simulator, window, parameters, navigation]
-    return LaunchDescription([*declared(ARGUMENTS), *actions])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), *actions])

@@ -10,7 +10,7 @@ from pathlib import Path
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, node_if_installed, parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_if_installed, node_parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -38,7 +38,7 @@ def generate_launch_description() -> LaunchDescription:
         name="rviz2",
         namespace=LaunchConfiguration("rviz_namespace"),
         arguments=["-d", LaunchConfiguration("rviz_config_file")],
-        parameters=parameters(use_sim_time=LaunchConfiguration("use_sim_time")),
+        parameters=node_parameters(use_sim_time=LaunchConfiguration("use_sim_time")),
         remappings=[(f"/{topic}", topic) for topic in RELATIVE],
     )
-    return LaunchDescription([*declared(ARGUMENTS), rviz])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), rviz])

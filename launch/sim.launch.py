@@ -11,7 +11,7 @@ from launch.substitutions import AndSubstitution, LaunchConfiguration, NotSubsti
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -48,7 +48,7 @@ def generate_launch_description() -> LaunchDescription:
         executable="mvsim_node",
         name="mvsim",
         output="screen",
-        parameters=[LaunchConfiguration("params_file"), *parameters(TEXTS, **values)],
+        parameters=[LaunchConfiguration("params_file"), *node_parameters(TEXTS, **values)],
         on_exit=Shutdown(reason="the simulator has ended"),
     )
     windows = NotSubstitution(LaunchConfiguration("headless"))
@@ -56,4 +56,6 @@ def generate_launch_description() -> LaunchDescription:
         PythonLaunchDescriptionSource(str(SHARE / "launch" / "rviz.launch.py")),
         condition=IfCondition(AndSubstitution(LaunchConfiguration("use_rviz"), windows)),
     )
-    return LaunchDescription([world, *declared({**PARAMETERS, **OTHERS}), simulator, rviz])
+    return LaunchDescription(
+        [world, *declare_arguments({**PARAMETERS, **OTHERS}), simulator, rviz]
+    )

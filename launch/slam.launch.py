@@ -13,7 +13,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, launch_if_installed
+from mvsim_ros2.launch_helpers import declare_arguments, launch_if_installed
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -57,4 +57,4 @@ def generate_launch_description() -> LaunchDescription:
         },
         condition=IfCondition(LaunchConfiguration("use_slam")),
     )
-    return LaunchDescription([*declared(ARGUMENTS), simulator, slam])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), simulator, slam])

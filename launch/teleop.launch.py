@@ -19,7 +19,7 @@ from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, node_if_installed, parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_if_installed, node_parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -48,7 +48,7 @@ def _keyboard(context: LaunchContext) -> list[Any]:
         namespace=LaunchConfiguration("namespace"),
         prefix=LaunchConfiguration("prefix"),
         output="screen",
-        parameters=parameters(
+        parameters=node_parameters(
             stamped=LaunchConfiguration("stamped"),
             use_sim_time=LaunchConfiguration("use_sim_time"),
         ),
@@ -75,14 +75,14 @@ def generate_launch_description() -> LaunchDescription:
         package="joy",
         executable="joy_node",
         name="joy_node",
-        parameters=[file, *parameters(device_id=device, use_sim_time=clock)],
+        parameters=[file, *node_parameters(device_id=device, use_sim_time=clock)],
         **common,
     )
     teleop = node_if_installed(
         package="teleop_twist_joy",
         executable="teleop_node",
         name="teleop_twist_joy_node",
-        parameters=[file, *parameters(publish_stamped_twist=stamped, use_sim_time=clock)],
+        parameters=[file, *node_parameters(publish_stamped_twist=stamped, use_sim_time=clock)],
         **common,
     )
-    return LaunchDescription([*declared(ARGUMENTS), keyboard, joy, teleop])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), keyboard, joy, teleop])

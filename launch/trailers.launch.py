@@ -8,11 +8,11 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, fleet_arguments
+from mvsim_ros2.launch_helpers import declare_arguments, multi_robot_arguments
 
 SHARE = Path(__file__).absolute().parents[1]
 
-ARGUMENTS = fleet_arguments(SHARE / "rviz", "trailers", "wagon1")
+ARGUMENTS = multi_robot_arguments(SHARE / "rviz", "trailers", "wagon1")
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -20,5 +20,8 @@ def generate_launch_description() -> LaunchDescription:
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
     world = {"world_file": str(SHARE / "worlds" / "trailers.world.xml")}
     return LaunchDescription(
-        [*declared(ARGUMENTS), IncludeLaunchDescription(sim, launch_arguments=world.items())]
+        [
+            *declare_arguments(ARGUMENTS),
+            IncludeLaunchDescription(sim, launch_arguments=world.items()),
+        ]
     )

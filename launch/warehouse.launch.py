@@ -8,7 +8,7 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared
+from mvsim_ros2.launch_helpers import declare_arguments
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -22,5 +22,8 @@ def generate_launch_description() -> LaunchDescription:
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
     world = {"world_file": str(SHARE / "worlds" / "warehouse.world.xml")}
     return LaunchDescription(
-        [*declared(ARGUMENTS), IncludeLaunchDescription(sim, launch_arguments=world.items())]
+        [
+            *declare_arguments(ARGUMENTS),
+            IncludeLaunchDescription(sim, launch_arguments=world.items()),
+        ]
     )

@@ -12,8 +12,8 @@ from rosgraph_msgs.msg import Clock
 from simulation_interfaces.msg import Result
 
 from tests.physics.worlds import cart, world
-from tests.ros.controlling import Client
-from tests.ros.running import NodeProcess, Observer, eventually
+from tests.ros.node_process import NodeProcess, Observer, eventually
+from tests.ros.service_client import Client
 from tests.unit.recording.test_rawlog import Archive
 
 pytestmark = pytest.mark.ros
@@ -27,7 +27,7 @@ def recording(domain: int, tmp_path: Path) -> Iterator[tuple[NodeProcess, Observ
     file.write_text(world(f"<save_to_rawlog>{tmp_path}/run.rawlog</save_to_rawlog>", robot))
     process, observer = NodeProcess(domain, file), Observer(domain)
     try:
-        observer.listen("/clock", Clock)
+        observer.subscribe("/clock", Clock)
         eventually(
             lambda: any(m.clock.sec >= 1 for m in observer.all("/clock")), "a simulated second"
         )
