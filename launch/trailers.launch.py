@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A car with two trailers on a yard; their frames are prefixed so that one RViz shows all."""
+"""A car with two trailers; frames have a prefix, so that one RViz shows all."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ ARGUMENTS = multi_robot_arguments(SHARE / "rviz", "trailers", "wagon1")
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return sim.launch.py with this world; its other arguments can be given as well."""
+    """Return sim.launch.py with this world; it accepts its other arguments too."""
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
     world = {"world_file": str(SHARE / "worlds" / "trailers.world.xml")}
     return LaunchDescription(

@@ -13,12 +13,12 @@ from mvsim_ros2.launch_helpers import declare_arguments
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
-    "rviz_config_file": (str(SHARE / "rviz" / "warehouse.rviz"), "Configuration of RViz."),
+    "rviz_config_file": (str(SHARE / "rviz" / "warehouse.rviz"), "RViz configuration."),
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return sim.launch.py with this world; its other arguments can be given as well."""
+    """Return sim.launch.py with this world; it accepts its other arguments too."""
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
     world = {"world_file": str(SHARE / "worlds" / "warehouse.world.xml")}
     return LaunchDescription(
