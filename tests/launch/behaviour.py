@@ -13,8 +13,8 @@ from simulation_interfaces.srv import ResetSimulation
 from std_msgs.msg import Bool
 
 from tests.conftest import ROOT
-from tests.ros.controlling import Client
-from tests.ros.running import Observer, eventually, nanoseconds
+from tests.ros.node_process import Observer, eventually, nanoseconds
+from tests.ros.service_client import Client
 
 WORLD = ROOT / "worlds" / "warehouse.world.xml"
 TYPES = {"/clock": Clock, "/odom": Odometry, "/scan": LaserScan, "/collision": Bool}
@@ -27,7 +27,7 @@ def listener(domain: int) -> Observer:
     """Return somebody who records what the tests below look at."""
     observer = Observer(domain)
     for topic, kind in {**TYPES, "/ground_truth/odom": Odometry}.items():
-        observer.listen(topic, kind)
+        observer.subscribe(topic, kind)
     return observer
 
 

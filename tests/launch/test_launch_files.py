@@ -13,9 +13,9 @@ import pytest
 pytest.importorskip("launch.actions")
 pytest.importorskip("launch_ros.actions")
 
-from mvsim_ros2 import consumers
+from mvsim_ros2 import launch_helpers
 from tests.conftest import ROOT
-from tests.launch.visiting import Started, visited
+from tests.launch.launch_visitor import Started, visited
 
 LAUNCH = ROOT / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.*"))
@@ -39,7 +39,7 @@ def _temporary_files_go(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 @pytest.fixture
 def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nodes of other packages pass for installed; nothing is started here."""
-    monkeypatch.setattr(consumers, "missing", lambda package: "")
+    monkeypatch.setattr(launch_helpers, "missing_package", lambda package: "")
 
 
 def path_of(name: str) -> Path:
@@ -204,13 +204,17 @@ def test_nav2_can_join_a_simulator_that_runs() -> None:
 
 
 def test_slam_toolbox_is_missed_only_where_nav2_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "missing", lambda p: f"no {p}" if p != "rviz2" else "")
+    monkeypatch.setattr(
+        launch_helpers, "missing_package", lambda p: f"no {p}" if p != "rviz2" else ""
+    )
     nav2 = path_of("nav2")
     assert visited(nav2, headless="true").reports == "no nav2_bringup"
     assert visited(nav2, headless="true", slam="True").reports == "no nav2_bringup no slam_toolbox"
 
 
-@pytest.mark.skipif(bool(consumers.missing("nav2_bringup")), reason="nav2_bringup is missing")
+@pytest.mark.skipif(
+    bool(launch_helpers.missing_package("nav2_bringup")), reason="nav2_bringup is missing"
+)
 @pytest.mark.parametrize("namespace", ["", "robot7"])
 def test_nav2_s_own_launch_files_take_the_arguments(namespace: str) -> None:
     arguments = {"namespace": namespace, "use_composition": "False", "use_rviz": "false"}
@@ -227,10 +231,10 @@ def test_nav2_puts_the_robot_where_its_launch_arguments_say() -> None:
     text = node.parameters["start_poses"]
     assert text == "r1 x=-2.00 y=0.5 z= roll= pitch= yaw=1.57"
     assert node.parameters["publish_initialpose"] is True
-    start_poses = pytest.importorskip("mvsim_ros2.start_poses")
-    assert start_poses.poses_in(text) == {"r1": {"x": -2.0, "y": 0.5, "yaw": 1.57}}
+    start_poses = pytest.importorskip("mvsim_ros2.parameters.start_poses")
+    assert start_poses.parse_start_poses(text) == {"r1": {"x": -2.0, "y": 0.5, "yaw": 1.57}}
     plain = simulator(path_of("nav2"), use_nav2="false")
-    assert start_poses.poses_in(plain.parameters["start_poses"]) == {}
+    assert start_poses.parse_start_poses(plain.parameters["start_poses"]) == {}
 
 
 def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:

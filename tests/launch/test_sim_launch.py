@@ -22,7 +22,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch import LaunchDescription
 from tests.conftest import ROOT, DomainPool
 from tests.launch import behaviour
-from tests.ros.running import Observer
+from tests.ros.node_process import Observer
 
 POOL = DomainPool()
 DOMAIN = POOL.take()

@@ -11,7 +11,7 @@ pytest.importorskip("simulation_interfaces")
 
 from tests.conftest import DomainPool
 from tests.launch import behaviour
-from tests.ros.running import NodeProcess, Observer
+from tests.ros.node_process import NodeProcess, Observer
 
 pytestmark = pytest.mark.ros
 

@@ -19,9 +19,9 @@ pytest.importorskip("launch_ros.actions", reason="launch files need it")
 
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
-from mvsim_ros2 import consumers
+from mvsim_ros2 import launch_helpers
 from tests.conftest import ROOT
-from tests.launch.visiting import Visit, visited
+from tests.launch.launch_visitor import Visit, visited
 
 FILES = sorted((ROOT / "launch").glob("*.launch.*"))
 WORLD = str(ROOT / "worlds" / "field.world.xml")
@@ -73,10 +73,10 @@ def _switch(value: Any) -> bool | None:
 
 @pytest.fixture(autouse=True)
 def all_consumers_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "missing", lambda package: "")
-    monkeypatch.setattr(consumers, "get_package_share_directory", lambda package: package)
-    monkeypatch.setattr(consumers, "PythonLaunchDescriptionSource", Path)
-    monkeypatch.setattr(consumers, "IncludeLaunchDescription", Foreign)
+    monkeypatch.setattr(launch_helpers, "missing_package", lambda package: "")
+    monkeypatch.setattr(launch_helpers, "get_package_share_directory", lambda package: package)
+    monkeypatch.setattr(launch_helpers, "PythonLaunchDescriptionSource", Path)
+    monkeypatch.setattr(launch_helpers, "IncludeLaunchDescription", Foreign)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)

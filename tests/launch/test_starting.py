@@ -22,7 +22,7 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
 from tests.conftest import ROOT, DomainPool
-from tests.ros.running import Observer, environment, eventually
+from tests.ros.node_process import Observer, environment, eventually
 
 pytestmark = [
     pytest.mark.ros,
@@ -98,7 +98,7 @@ def topics(observer: Observer) -> set[str]:
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith(("rviz", "teleop"))])
 def test_it_starts_simulates_and_ends(name: str, domain_pool: DomainPool, tmp_path: Path) -> None:
     with launched(domain_pool, tmp_path, name, **WORLD, **ALONE) as (launch, observer):
-        observer.listen("/clock", Clock)
+        observer.subscribe("/clock", Clock)
         eventually(lambda: len(observer.all("/clock")) > 50, "/clock")
         assert launch.interrupt() == 0
         assert "process has finished cleanly" in launch.output
@@ -141,7 +141,7 @@ def test_nav2_s_arguments_place_the_robot_and_leave_no_file(
 ) -> None:
     place = {"namespace": "r7", "x_pose": "-4.5", "y_pose": "0.5", "yaw": "1.57"}
     with launched(domain_pool, tmp_path, "nav2.launch.py", **ALONE, **place) as (launch, observer):
-        observer.listen("/r7/ground_truth/odom", Odometry)
+        observer.subscribe("/r7/ground_truth/odom", Odometry)
         pose = observer.newest("/r7/ground_truth/odom").pose.pose
         assert (pose.position.x, pose.position.y) == pytest.approx((-4.5, 0.5), abs=1e-3)
         assert pose.orientation.z == pytest.approx(0.7068, abs=1e-3)

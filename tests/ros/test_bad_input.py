@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import DomainPool
-from tests.ros.running import NodeProcess
+from tests.ros.node_process import NodeProcess
 
 pytestmark = pytest.mark.ros
 

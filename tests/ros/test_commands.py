@@ -15,9 +15,10 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from mvsim_core import load_world
-from mvsim_ros2.conversions.commands import TwistCommand, follow_twist
+from mvsim_ros2.conversions.commands import TwistCommand
+from mvsim_ros2.inputs.commands import follow_twist
 from tests.conftest import DomainPool
-from tests.ros.running import NodeProcess, Observer, eventually
+from tests.ros.node_process import NodeProcess, Observer, eventually
 from tests.ros.worlds import two_robots
 
 pytestmark = pytest.mark.ros
@@ -113,7 +114,7 @@ def test_a_new_vehicle_of_the_same_name_says_it_again(
     observer: Observer, running: NodeProcess
 ) -> None:
     pytest.importorskip("simulation_interfaces")
-    from tests.ros.controlling import Client
+    from tests.ros.service_client import Client
 
     client = Client(observer.node)
     assert client.call("DeleteEntity", entity="zoe").result.result == 1
@@ -135,8 +136,8 @@ def steering(
     process = NodeProcess(domain, world, cmd_angle_instead_rotvel=True)
     observer = Observer(domain)
     for name in ("zoe", "anna"):
-        observer.listen(f"/{name}/odom", Odometry)
-    observer.listen("/anna/joint_states", JointState)
+        observer.subscribe(f"/{name}/odom", Odometry)
+    observer.subscribe("/anna/joint_states", JointState)
     yield process, observer
     observer.close()
     process.close()

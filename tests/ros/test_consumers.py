@@ -18,10 +18,10 @@ from tests.conftest import DomainPool
 from tests.ros.consumers import navsat
 from tests.ros.consumers.drive import TOLERANCE, Drive
 from tests.ros.consumers.filter import Filter, acceleration_of, rotation
-from tests.ros.consumers.listening import heard_from_the_start
 from tests.ros.consumers.localiser import Localiser, beams
 from tests.ros.consumers.plane import between, compose, inverse, moved, planar
 from tests.ros.consumers.scan_matching import Table, accepted
+from tests.ros.consumers.topic_recorder import recorded_from_start
 from tests.ros.rules import pose_matrix
 from tests.ros.worlds import surveyed_room
 
@@ -38,7 +38,7 @@ UPDATE_WAY, UPDATE_TURN = 0.2, 0.2  # m, rad: update_min_* of amcl in params/nav
 def drive(domain_pool: DomainPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drive]:
     world = surveyed_room(tmp_path_factory.mktemp("room"))
     options = {"publish_initialpose": True, "realtime_factor": 2.0}
-    with heard_from_the_start(domain_pool, world, 0.5, **options) as (listener, _):
+    with recorded_from_start(domain_pool, world, 0.5, **options) as (listener, _):
         yield Drive(listener, GOALS)
 
 

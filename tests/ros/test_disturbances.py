@@ -15,7 +15,7 @@ import pytest
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
-from tests.ros.running import NodeProcess, Observer, environment, eventually, nanoseconds
+from tests.ros.node_process import NodeProcess, Observer, environment, eventually, nanoseconds
 from tests.ros.worlds import all_sensors
 
 pytestmark = pytest.mark.ros
@@ -106,8 +106,8 @@ def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 @pytest.fixture(scope="module")
 def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
     observer = Observer(domain)
-    observer.listen("/clock", Clock)
-    observer.listen("/r1/odom", Odometry)
+    observer.subscribe("/clock", Clock)
+    observer.subscribe("/r1/odom", Odometry)
     eventually(lambda: len(observer.all("/clock")) > 100, "/clock")
     yield observer
     observer.close()

@@ -5,7 +5,7 @@
 import threading
 from typing import Any
 
-from mvsim_ros2.mailbox import Mailbox
+from mvsim_ros2.runtime.runner import Mailbox
 
 
 def test_the_last_letter_of_a_key_wins() -> None:

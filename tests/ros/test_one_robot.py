@@ -31,8 +31,7 @@ from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from tests.ros.rules import as_matrix
-from tests.ros.running import (
+from tests.ros.node_process import (
     LATCHED,
     NodeProcess,
     Observer,
@@ -40,6 +39,7 @@ from tests.ros.running import (
     nanoseconds,
     open_segments,
 )
+from tests.ros.rules import as_matrix
 from tests.ros.worlds import one_robot
 
 pytestmark = pytest.mark.ros
@@ -88,7 +88,7 @@ def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
     """Someone who has been listening for two simulated seconds, the robot being driven."""
     observer = Observer(domain)
     for topic, (kind, durability) in TOPICS.items():
-        observer.listen(topic, kind, LATCHED if durability == LASTING else 100)
+        observer.subscribe(topic, kind, LATCHED if durability == LASTING else 100)
     command = Twist()
     command.linear.x, command.angular.z = 0.4, -0.3
     with observer.repeat("cmd_vel", command):
@@ -333,7 +333,7 @@ def test_scan_is_another_name_of_the_only_lidar(observer: Observer) -> None:
 def test_late_joiners_get_map_markers_and_static_transforms(domain: int, trees: object) -> None:
     late = Observer(domain)
     for topic in ("/map", "/simul_map", "/map_metadata", "/tf_static", "/chassis_markers"):
-        late.listen(topic, TOPICS[topic][0], LATCHED)
+        late.subscribe(topic, TOPICS[topic][0], LATCHED)
     try:
         for topic in ("/map", "/simul_map", "/map_metadata", "/tf_static", "/chassis_markers"):
             eventually(lambda topic=topic: late.all(topic), topic)

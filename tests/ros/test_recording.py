@@ -11,8 +11,8 @@ from rosgraph_msgs.msg import Clock
 from simulation_interfaces.msg import Result
 
 from tests.physics.worlds import cart, world
-from tests.ros.controlling import Client
-from tests.ros.running import NodeProcess, Observer, eventually
+from tests.ros.service_client import Client
+from tests.ros.node_process import NodeProcess, Observer, eventually
 
 pytestmark = pytest.mark.ros
 
@@ -26,7 +26,7 @@ def recording(domain: int, tmp_path: Path) -> Iterator[tuple[NodeProcess, Observ
     file.write_text(world(f"<{tag}>{tmp_path}/run.txt</{tag}>", robot))
     process, observer = NodeProcess(domain, file), Observer(domain)
     try:
-        observer.listen("/clock", Clock)
+        observer.subscribe("/clock", Clock)
         eventually(
             lambda: any(m.clock.sec >= 1 for m in observer.all("/clock")), "a simulated second"
         )

@@ -9,10 +9,9 @@ import pytest
 
 pytest.importorskip("diagnostic_msgs")
 
-from mvsim_ros2 import runner as runner_module
-from mvsim_ros2.conversions.diagnostics import Pace
-from mvsim_ros2.mailbox import Mailbox
-from mvsim_ros2.runner import Runner
+from mvsim_ros2.conversions.diagnostics import RunStatistics
+from mvsim_ros2.runtime import runner as runner_module
+from mvsim_ros2.runtime.runner import Mailbox, Runner
 
 
 class CountingWorld:
@@ -67,7 +66,7 @@ def test_letters_are_opened_before_the_step() -> None:
 def test_the_pace_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_module, "REPORT_PERIOD", 0.05)
     world = CountingWorld()
-    paces: list[Pace] = []
+    paces: list[RunStatistics] = []
     runner = Runner(world, Mailbox(), lambda: None, paces.append, factor=1.0)  # type: ignore[arg-type]
     time.sleep(0.1)  # as between the making of a runner and its start
     runner.run(lambda: world.ticks >= 30)

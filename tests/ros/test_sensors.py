@@ -26,8 +26,8 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core.rendering.context import GlMissingError, gl_context
+from tests.ros.node_process import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.rules import as_matrix
-from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import all_sensors
 
 pytestmark = pytest.mark.ros
@@ -83,12 +83,12 @@ def observer(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     world = all_sensors(tmp_path_factory.mktemp("sensors"))
     process = NodeProcess(domain, world, odom_starts_at="spawn", publish_initialpose=True)
     observer = Observer(domain)
-    observer.listen("/clock", Clock)
-    observer.listen("/r1/tf", TFMessage)
-    observer.listen("/r1/tf_static", TFMessage, LATCHED)
-    observer.listen("/r1/robot_description", String, LATCHED)
+    observer.subscribe("/clock", Clock)
+    observer.subscribe("/r1/tf", TFMessage)
+    observer.subscribe("/r1/tf_static", TFMessage, LATCHED)
+    observer.subscribe("/r1/robot_description", String, LATCHED)
     for topic, kind in {**SENSORS, **PICTURES, **VEHICLES}.items():
-        observer.listen(topic, kind)
+        observer.subscribe(topic, kind)
     try:
         eventually(
             lambda: (
@@ -265,7 +265,7 @@ def test_late_readers_get_the_description_whatever_their_durability(
 ) -> None:
     for durability in (DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL):
         late = Observer(domain)
-        late.listen("/r1/robot_description", String, QoSProfile(depth=1, durability=durability))
+        late.subscribe("/r1/robot_description", String, QoSProfile(depth=1, durability=durability))
         try:
             told = eventually(lambda late=late: late.all("/r1/robot_description"), "a description")
             assert {m.data for m in told} == {observer.all("/r1/robot_description")[0].data}
@@ -275,8 +275,8 @@ def test_late_readers_get_the_description_whatever_their_durability(
 
 def test_newcomers_are_told_where_the_vehicle_is(domain: int, observer: Observer) -> None:
     late = Observer(domain)
-    late.listen("/car/initialpose", PoseWithCovarianceStamped)
-    late.listen("/car/odom", Odometry)
+    late.subscribe("/car/initialpose", PoseWithCovarianceStamped)
+    late.subscribe("/car/odom", Odometry)
     try:
         (told,) = eventually(lambda: late.all("/car/initialpose"), "an initial pose")
         odom = late.newest("/car/odom").pose.pose.position

@@ -10,10 +10,10 @@ import pytest
 from geometry_msgs.msg import Twist
 
 from tests.conftest import DomainPool
-from tests.ros.consumers.listening import Listener, heard_from_the_start
+from tests.ros.consumers.topic_recorder import TopicRecorder, recorded_from_start
 from tests.ros.consumers.transforms import Transforms
+from tests.ros.node_process import eventually, nanoseconds
 from tests.ros.rules import pose_matrix, scan_points
-from tests.ros.running import eventually, nanoseconds
 from tests.ros.worlds import three_robots
 
 pytestmark = pytest.mark.ros
@@ -33,7 +33,7 @@ class Fleet:
         places: Where the robots were before and after the drive of each: true pose and odometry.
     """
 
-    def __init__(self, listener: Listener, prefix: str) -> None:
+    def __init__(self, listener: TopicRecorder, prefix: str) -> None:
         self.listener, self.prefix = listener, prefix
         self.places: dict[str, tuple[Places, Places]] = {}
         for robot in ROBOTS:
@@ -80,7 +80,7 @@ def fleet(
     prefix = PREFIXES[request.param]
     world = three_robots(tmp_path_factory.mktemp("three"))
     options = {"publish_rate": 25.0} | ({"frame_prefix": prefix} if prefix else {})
-    with heard_from_the_start(domain_pool, world, 0.3, **options) as (listener, _):
+    with recorded_from_start(domain_pool, world, 0.3, **options) as (listener, _):
         yield Fleet(listener, prefix)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mvsim_core.terrain.nearby import Nearby
 from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
 from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.progress import PATIENCE, told, watched
+from mvsim_core.terrain.nearby import Nearby
 from mvsim_core.xmlfile import read_world
 
 PLACE = "<init_pose>$f{i%100*2} $f{floor(i/100)*2} 0</init_pose>"

@@ -126,7 +126,12 @@ class Assembler:
 
     # ------------------------------------------------------------ for worlds
     def vehicle(
-        self, file: FileState | None, source: Any, name: str | None, pose: Any, taken: Iterable[str]
+        self,
+        file: FileState | None,
+        source: Any,
+        name: str | None,
+        pose: Any,
+        taken: Iterable[str],
     ) -> tuple[EntityModel, FileState | None]:
         """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
 

@@ -31,6 +31,7 @@ from mvsim_core.world.vehicle import Vehicle
 
 if TYPE_CHECKING:
     from mvsim_core.rendering.picture import View
+    from mvsim_core.xmlfile import FileState
 
 PHASES = (
     "commands",
@@ -167,6 +168,16 @@ class World(Entities):
     def clear_profile(self) -> None:
         """Set the sums of the profile to zero."""
         self._profile.clear()
+
+    @property
+    def file_state(self) -> FileState | None:
+        """What the world file and later texts have left for the next text; None without a file."""
+        state: FileState | None = self.data.file
+        return state
+
+    @file_state.setter
+    def file_state(self, state: FileState) -> None:
+        self.data.file = state
 
     # ------------------------------------------------------------ changing it
     def add_vehicle(self, vehicle: Any, *, name: str | None = None, pose: Any = None) -> Vehicle:

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import TwistStamped
 
-from tests.ros.consumers.listening import Listener
 from tests.ros.consumers.plane import Way, planar
+from tests.ros.consumers.topic_recorder import TopicRecorder
 from tests.ros.consumers.transforms import Transforms
+from tests.ros.node_process import eventually, nanoseconds
 from tests.ros.rules import pose_matrix
-from tests.ros.running import eventually, nanoseconds
 
 TOLERANCE = 0.25  # m, xy_goal_tolerance of Nav2's goal checker
 BASE = "base_footprint"
 
 
-def drive_to(listener: Listener, goal: tuple[float, float], kind: type) -> float:
+def drive_to(listener: TopicRecorder, goal: tuple[float, float], kind: type) -> float:
     """Drive to a goal in `map` by commands of a type; return the true distance left [m]."""
     message = kind()
     twist = message.twist if kind is TwistStamped else message
@@ -51,7 +51,7 @@ class Drive:
         truth, odometry: Ways of the robot in `map` and in `odom`.
     """
 
-    def __init__(self, listener: Listener, goals: dict[type, tuple[float, float]]) -> None:
+    def __init__(self, listener: TopicRecorder, goals: dict[type, tuple[float, float]]) -> None:
         self.listener = listener
         self.left = {kind: drive_to(listener, goal, kind) for kind, goal in goals.items()}
         last = nanoseconds(listener.all("/ground_truth/odom")[-1].header.stamp)

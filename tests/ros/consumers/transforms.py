@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.ros.node_process import nanoseconds
 from tests.ros.rules import matrix_of
-from tests.ros.running import nanoseconds
 
 Placed = tuple[np.ndarray, np.ndarray]  # translation (3,) [m] and quaternion (4,) x y z w
 

@@ -67,9 +67,7 @@ def test_coulomb_sliding_collision() -> None:
     scene = Scene()
     scene.fixed(box(1, 100), Material(mu, 0.0))
     # a needle without inertia of rotation to speak of would turn; a huge inertia does not
-    scene.body(
-        box(1, 1), (-2, 0, 0), (3, 2, 0), mass=2, inertia=1e9, material=Material(mu, e)
-    )
+    scene.body(box(1, 1), (-2, 0, 0), (3, 2, 0), mass=2, inertia=1e9, material=Material(mu, e))
     scene.step(200)
     body = scene.bodies[0]
     assert body["cvx"] == pytest.approx(-3 * e, abs=1e-9)
