@@ -345,7 +345,6 @@ def test_a_trailer_angle_shrinks_or_grows_as_its_formula_says(speed: float) -> N
     assert abs(angle) < 0.5 * start if speed > 0 else abs(angle) > 2 * start
 
 
-@pytest.mark.xfail(reason="a snapshot does not hold the driven pivots", strict=True)
 def test_restore_brings_back_the_targets_of_driven_pivots() -> None:
     """From a snapshot the arm seeks the angle that it sought then, and takes the same way."""
     w = load_world(text=arm('kp="40" kd="20" target_angle_deg="60"'))

@@ -44,7 +44,6 @@ def pair(kind: str, more: str = "", vel: str = "0 1 0") -> World:
     )
 
 
-@pytest.mark.xfail(reason="0.3 mm with Box2D's single-precision soft joints", strict=True)
 def test_revolute_joint_keeps_the_anchors_together() -> None:
     """The anchors stay within a tenth of a millimetre."""
     w = pair("revolute")
@@ -148,7 +147,6 @@ def test_spring_swings_at_its_frequency(ratio: float, dt: float) -> None:
     assert b.twist.vx - a.twist.vx == pytest.approx(left, abs=2.0 * omega * dt * speed)
 
 
-@pytest.mark.xfail(reason="0.16 mm with Box2D's single-precision soft joints", strict=True)
 def test_prismatic_joint_holds_across_its_axis() -> None:
     """Across the axis and in angle it is rigid."""
     w = pair("prismatic", 'axis="1 0"', vel="1 0.5 0")
@@ -201,7 +199,7 @@ def test_trailer_follows() -> None:
 
 def test_unknown_body_is_named() -> None:
     """The message has the line, the name and the nearest one."""
-    with pytest.raises(WorldFileError, match=r"is called 'trailr'. Did you mean 'trailer'"):
+    with pytest.raises(WorldFileError, match=r"block 'trailr'. Did you mean 'trailer'"):
         load_world(
             text=world(
                 cart("tractor"),

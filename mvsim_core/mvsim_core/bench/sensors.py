@@ -15,7 +15,8 @@ from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import Lidar2d, PlaneScene, Prism, SensorContext, SensorSet
 from mvsim_core.specs.sensor import LaserSpec
-from mvsim_core.state.arrays import DYNAMIC, allocate
+from mvsim_core.state.arrays import BODY, DYNAMIC
+from mvsim_core.world.data import Data
 
 CHASSIS = [(-0.4, -0.5), (0.4, -0.5), (0.6, -0.3), (0.6, 0.3), (0.4, 0.5), (-0.4, 0.5)]
 WHEEL = np.array([(-0.2, -0.1), (0.2, -0.1), (0.2, 0.1), (-0.2, 0.1)])
@@ -69,7 +70,7 @@ def one_scan(rays: int, segments: int, extent: float, grid: bool) -> float:
     if grid:
         scene.add_grid(office(1000, 80))
     sensor = lidar(scene, rays)
-    state = allocate(0, 0, 0, 0, 0)
+    state = Data()
     return best_of(lambda: sensor.measure(state, 0, 0.0))
 
 
@@ -82,7 +83,8 @@ def many_robots(count: int) -> float:
     row, column = np.nonzero(grid.clearance[1:-1, 1:-1] > 14)
     chosen = rng.choice(len(row), count, replace=False)
     places = np.array([column[chosen], row[chosen]], dtype=np.float64).T + 0.5
-    state = allocate(count, 0, 0, 0, 0)
+    state = Data()
+    state.insert("bodies", np.zeros(count, BODY))
     bodies = state.bodies
     bodies["kind"] = DYNAMIC
     bodies["x"], bodies["y"] = grid.to_world(

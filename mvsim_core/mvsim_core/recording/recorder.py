@@ -181,6 +181,7 @@ class Recorder:
         )
         driven = -1
         if vehicle.n_pids > 1:
+            assert vehicle.model.vehicle is not None
             driven = int(vehicle.model.vehicle["driven0"][0])
         columns = wheel_columns(vehicle.spec.friction.kind)
         return _Part(vehicle.name, pose, wheels, columns, driven)

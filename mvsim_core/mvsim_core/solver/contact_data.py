@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -293,7 +294,7 @@ class ContactData:
     def _unlink_shape(self, body: int, shape: int) -> None:
         rows = self.shapes.rows
         left = [other for other in self._chain(body) if other != shape]
-        for first, second in zip(left, [*left[1:], -1], strict=True):
+        for first, second in pairwise([*left, -1]):
             rows["next"][first] = second
         link = self._links[body]
         link["shape"] = left[0] if left else -1

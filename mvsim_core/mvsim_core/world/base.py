@@ -14,6 +14,7 @@ from mvsim_core.errors import Problem, UnknownName
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, Rows
 from mvsim_core.state.entities import Entity
+from mvsim_core.world.data import Data
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.handles import Actor, Block, Handle, Handles, Pivot, PivotHandles
 from mvsim_core.world.joints import root_of
@@ -41,7 +42,7 @@ class Entities:
         new_readings: Sensors with a new reading in the last step.
     """
 
-    def __init__(self, model: Model, data: Any, runtime: Runtime) -> None:
+    def __init__(self, model: Model, data: Data, runtime: Runtime) -> None:
         """Look entities up in a state."""
         self.model = model
         self.data = data

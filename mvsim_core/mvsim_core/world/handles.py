@@ -264,7 +264,7 @@ class Handles(Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is one of that name."""
-        entity = self._world.data.entities.get(name)  # type: ignore[call-overload]
+        entity = self._world.data.entities.get(name)
         return entity is not None and entity.kind == self._kind
 
 

@@ -12,7 +12,7 @@ wheels and sensors go on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def component(data: Data, start: str) -> list[str]:
     return sorted(found, key=_order(data))
 
 
-def _order(data: Data) -> object:
+def _order(data: Data) -> Callable[[str], int]:
     return lambda name: data.entities[name].order
 
 

@@ -46,11 +46,12 @@ def connect(data: Data, name: str, target: float) -> None:
     state = data.joints[name]
     spec: JointSpec = state.spec
     a, b = data.entities[spec.body_a], data.entities[spec.body_b]
-    (root_a, *off_a), (root_b, *off_b) = (root_of(data, e) for e in (a, b))
+    at_a, at_b = root_of(data, a), root_of(data, b)
+    root_a, root_b = at_a[0], at_b[0]
     joint = pivot = -1
     if root_a != root_b:  # else it is within one rigid island
-        turn = state.reference + off_a[2] - off_b[2]
-        settings = _settings(data, spec, (root_a, *off_a), (root_b, *off_b), turn)
+        turn = state.reference + at_a[3] - at_b[3]
+        settings = _settings(data, spec, at_a, at_b, turn)
         joint = data.contacts.add_joint(root_a, root_b, settings)
         if spec.kp > 0.0:
             limit = spec.max_torque or math.inf

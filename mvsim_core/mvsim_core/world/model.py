@@ -8,7 +8,7 @@ After MuJoCo's mjModel. Everything that changes is in `Data`; what is derived fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,7 +30,7 @@ class Assembler(Protocol):
     warnings: list[Problem]
 
     def vehicle(
-        self, file: Any, source: Any, name: str | None, pose: Any, taken: Iterable[str]
+        self, file: Any, source: Any, name: str | None, pose: Any, taken: Collection[str]
     ) -> tuple[EntityModel, Any]:
         """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ class SystemGroups:
 
     def __init__(self) -> None:
         """Start without systems."""
-        self._systems: dict[Hashable, Any] = {}
-        self._users: dict[Hashable, dict[int, Any]] = {}
+        self._systems: dict[Any, Any] = {}
+        self._users: dict[Any, dict[int, Any]] = {}
         self.systems: list[Any] = []
 
-    def add(self, key: Hashable, cls: type[Any], spec: Any, rows: Sequence[int]) -> None:
+    def add(self, key: Any, cls: type[Any], spec: Any, rows: Sequence[int]) -> None:
         """Let rows that share a spec be served by the system of a key."""
         users = self._users.setdefault(key, {})
         users |= dict.fromkeys(rows, spec)
@@ -33,7 +33,7 @@ class SystemGroups:
             return
         self._renew(key, cls)
 
-    def remove(self, key: Hashable, rows: Sequence[int]) -> None:
+    def remove(self, key: Any, rows: Sequence[int]) -> None:
         """Take rows out; a system without users goes."""
         users, system = self._users[key], self._systems[key]
         for row in rows:
@@ -46,7 +46,7 @@ class SystemGroups:
         else:
             self._renew(key, type(system))
 
-    def _renew(self, key: Hashable, cls: type[Any]) -> None:
+    def _renew(self, key: Any, cls: type[Any]) -> None:
         users = self._users[key]
         self._systems[key] = cls(list(users.values()), np.array(list(users), dtype=np.int64))
         self.systems = list(self._systems.values())

@@ -9,7 +9,8 @@ import numpy as np
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors import Lidar2d, PlaneScene, SensorContext
 from mvsim_core.specs.sensor import LaserSpec
-from mvsim_core.state.arrays import BODY, DYNAMIC, State, allocate
+from mvsim_core.state.arrays import BODY, DYNAMIC
+from mvsim_core.world.data import Data
 
 DT = 0.01
 NO_BODIES = np.zeros(0, BODY)
@@ -22,8 +23,9 @@ CLEAR = REACH + AWAY + 0.01
 
 def state_of(bodies=NO_BODIES):
     """A state with these bodies and nothing else."""
-    nothing = allocate(0, 0, 0, 0, 0)
-    return State(bodies, nothing.wheels, nothing.vehicles, nothing.pids, nothing.limits)
+    state = Data()
+    state.insert("bodies", bodies)
+    return state
 
 
 NO_STATE = state_of()
