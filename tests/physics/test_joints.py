@@ -147,7 +147,7 @@ def test_trailer_follows() -> None:
 
 def test_unknown_body_is_named() -> None:
     """The message has the line, the name and the nearest one."""
-    with pytest.raises(WorldFileError, match=r"is called 'trailr'. Did you mean 'trailer'"):
+    with pytest.raises(WorldFileError, match=r"block 'trailr'. Did you mean 'trailer'"):
         load_world(
             text=world(
                 cart("tractor"),
