@@ -93,14 +93,14 @@ def test_message(name: str) -> None:
         ("ackermann_drivetrain", "front_steer_pid", "100"),
     ],
 )
-def test_missing_gain_is_remarked(dynamics: str, controller: str, default: str) -> None:
+def test_missing_gain_gives_a_warning(dynamics: str, controller: str, default: str) -> None:
     """The documented default applies, and its author hears of it."""
     text = f"""<vehicle name="r1"><init_pose>0 0 0</init_pose><dynamics class="{dynamics}">
       <controller class="{controller}"><max_torque>5</max_torque></controller>
       </dynamics></vehicle>"""
     w = load_world(text=world(text))
     assert w.vehicles["r1"].spec.dynamics.controller.kp == float(default)
-    message = f"<controller>: KP is missing: its default {default} [N m s/m] applies"
+    message = f"<controller>: KP is missing; its default {default} [N m s/m] is used"
     assert any(message in str(warning) for warning in w.warnings)
 
 

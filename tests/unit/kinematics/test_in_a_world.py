@@ -285,7 +285,7 @@ def test_raw_controllers_have_nothing_to_limit() -> None:
         ),
         (
             DYN.format('<modulation class="MotorPID"/><modulation class="MotorController"/>'),
-            "can have one motor",
+            "only one motor is allowed",
         ),
         (
             DYN.format('<modulation class="LimitAcceleration"/>' * 2),
