@@ -20,7 +20,9 @@ import numpy as np
 
 
 def as_records(value: Any) -> Any:
-    """Return structured arrays and rows with attribute access, anything else as it is."""
+    """Return structured arrays and rows with attribute access, floats that divide as numpy's."""
+    if type(value) is float:
+        return np.float64(value)
     if isinstance(value, np.ndarray) and value.dtype.names and type(value) is np.ndarray:
         return value.view(np.recarray)
     if type(value) is np.void and value.dtype.names:
