@@ -120,21 +120,21 @@ def test_unknown_entities_are_not_found(client: Client) -> None:
 
 
 def test_spawned_robots_drive_and_leave(client: Client, observer: Observer) -> None:
-    answer = client.spawn("late", "courier", 2.0, 2.0)
-    assert (answer.result.result, answer.entity_name) == (OK, "late")
-    observer.subscribe("/late/odom", Odometry)
-    observer.newest("/late/odom")
+    answer = client.spawn("spawned", "courier", 2.0, 2.0)
+    assert (answer.result.result, answer.entity_name) == (OK, "spawned")
+    observer.subscribe("/spawned/odom", Odometry)
+    observer.newest("/spawned/odom")
     command = Twist()
     command.linear.x = 0.5
-    with observer.repeat("/late/cmd_vel", command):
-        eventually(lambda: observer.newest("/late/odom").twist.twist.linear.x > 0.4, "speed")
+    with observer.repeat("/spawned/cmd_vel", command):
+        eventually(lambda: observer.newest("/spawned/odom").twist.twist.linear.x > 0.4, "speed")
     assert observer.newest("/odom").twist.twist.linear.x == pytest.approx(0.0, abs=1e-3)
-    assert client.call("DeleteEntity", entity="late").result.result == OK
+    assert client.call("DeleteEntity", entity="spawned").result.result == OK
     assert client.call("GetEntities").entities == ["r1"]
-    eventually(lambda: not {n for n in publishers(observer) if "late" in n}, "no topics")
-    eventually(lambda: observer.node.count_subscribers("/late/cmd_vel") == 0, "no subscription")
-    assert client.spawn("late", "courier", 2.0, 2.0).result.result == OK  # once more
-    observer.newest("/late/odom")
+    eventually(lambda: not {n for n in publishers(observer) if "spawned" in n}, "no topics")
+    eventually(lambda: observer.node.count_subscribers("/spawned/cmd_vel") == 0, "no subscription")
+    assert client.spawn("spawned", "courier", 2.0, 2.0).result.result == OK  # once more
+    observer.newest("/spawned/odom")
 
 
 def test_many_are_spawned_by_one_request(client: Client, observer: Observer) -> None:
