@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Looks at what a launch file would do, without starting anything."""
+"""Evaluates launch files without starting processes."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,7 +57,7 @@ class Visit:
 
     @property
     def reports(self) -> str:
-        """What it says."""
+        """Texts of its LogInfo actions."""
         texts = [action.msg for action in self.entities if isinstance(action, LogInfo)]
         return " ".join(perform_substitutions(self.context, text) for text in texts)
 
@@ -102,7 +102,7 @@ class Visit:
         )
 
 
-def visited(file: Path, kind: Any = Visit, **arguments: str) -> Any:
+def visit_launch(file: Path, kind: Any = Visit, **arguments: str) -> Any:
     """Return what a launch file does with arguments from the command line: a kind of `Visit`."""
     visit = kind()
     source = AnyLaunchDescriptionSource(str(file))

@@ -92,7 +92,7 @@ def test_costmaps_clear_by_rays_that_hit_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nav2", "nav2_omni"])
-def test_amcl_is_told_where_the_robot_is(name: str) -> None:
+def test_amcl_gets_the_initial_pose_from_the_simulator(name: str) -> None:
     """By the simulator on initialpose, in any world and with any x_pose.
 
     navigation2 (jazzy and main), nav2_amcl/src/amcl_node.cpp, on_activate: a pose that came before

@@ -69,7 +69,7 @@ class Shown:
 
 
 def manager(path: Path) -> dict[str, Any]:
-    """Return the part of a configuration that says what is shown."""
+    """Return the displays of a configuration."""
     tree: dict[str, Any] = yaml.safe_load(path.read_text())
     return dict(tree["Visualization Manager"])
 
@@ -141,7 +141,7 @@ def assert_compatible(observer: Observer, one: Shown) -> None:
 
 
 def frames_of(observer: Observer) -> set[str]:
-    """Return the frames that are told on /tf and /tf_static."""
+    """Return the frames on /tf and /tf_static."""
     from tf2_msgs.msg import TFMessage
 
     observer.subscribe("/tf", TFMessage)

@@ -32,7 +32,7 @@ def running(domain: int) -> Iterator[NodeProcess]:
 
 @pytest.fixture(scope="module")
 def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
-    observer = behaviour.listener(domain)
+    observer = behaviour.observer_of(domain)
     yield observer
     observer.close()
 

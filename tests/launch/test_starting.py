@@ -39,7 +39,7 @@ END = 10.0
 
 
 class Launch:
-    """A running `ros2 launch mvsim_ros2 …`, and somebody who listens."""
+    """A running `ros2 launch mvsim_ros2 …`, and an observer."""
 
     def __init__(self, domain: int, folder: Path, name: str, arguments: dict[str, str]) -> None:
         self._log = folder / "launch.log"
@@ -104,7 +104,7 @@ def test_it_starts_simulates_and_ends(name: str, domain_pool: DomainPool, tmp_pa
         assert "process has finished cleanly" in launch.output
         assert "Traceback" not in launch.output
         assert "[ERROR]" not in launch.output
-        assert "is not installed" not in launch.output  # nobody was asked for
+        assert "is not installed" not in launch.output  # no third-party package was requested
 
 
 @pytest.mark.parametrize("name", ["rviz.launch.py", "teleop.launch.py"])

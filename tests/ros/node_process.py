@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real processes over real DDS: a running node, and somebody who listens to it and drives."""
+"""Real processes over real DDS: a running node, and an observer that subscribes and drives."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from mvsim_ros2.runtime import fast_dds
 from mvsim_ros2.runtime.executor import ExecutorThread
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 LATCHED = QoSProfile(
     depth=10,
     reliability=ReliabilityPolicy.RELIABLE,
@@ -28,19 +28,19 @@ LATCHED = QoSProfile(
 )
 
 
-def eventually(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
+def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT) -> Any:
     """Return the first true value of a condition; fail if there is none for too long."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while time.monotonic() < end:
         value = condition()
         if value:
             return value
         time.sleep(0.02)
-    raise AssertionError(f"not within {patience} s: {what}")
+    raise AssertionError(f"not within {timeout} s: {what}")
 
 
 def known(names_and_types: Callable[[str, str], Any]) -> Any:
-    """Return what a method of rclpy's nodes says of mvsim's, as soon as that is in the graph.
+    """Return the result of a graph query for the node mvsim, as soon as it is in the graph.
 
     Its topics and services may be found earlier than the node itself.
     """
@@ -101,7 +101,7 @@ class NodeProcess:
 
     def wait(self) -> int:
         """Return its exit code."""
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT)
 
     def interrupt(self, number: int = signal.SIGINT, times: int = 1) -> tuple[int, float]:
         """Send signals; return exit code and seconds until the end."""
@@ -131,7 +131,7 @@ def open_segments(pid: int) -> set[Path]:
 
 
 class Observer:
-    """Another process's view, in this process: it records messages as they come, and drives."""
+    """A node in this process that records messages and drives."""
 
     def __init__(self, domain: int) -> None:
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
@@ -149,11 +149,11 @@ class Observer:
         )
 
     def all(self, topic: str) -> list[Any]:
-        """Return what came on a topic so far."""
+        """Return the messages of a topic so far."""
         return [message for name, message in list(self.events) if name == topic]
 
     def newest(self, topic: str) -> Any:
-        """Return the last message of a topic; wait for one that comes from now on."""
+        """Return the newest message of a topic; wait for one that arrives from now on."""
         count = len(self.all(topic))
         return eventually(lambda: self.all(topic)[count:], f"a message on {topic}")[-1]
 
@@ -166,7 +166,7 @@ class Observer:
         return Repeater(self.node, topic, message, period)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Destroy the observer."""
         self._executor.close()
         self.node.destroy_node()
         self._context.try_shutdown()
@@ -188,7 +188,7 @@ class Repeater:
             self._publisher.publish(self._message)
 
     def __enter__(self) -> "Repeater":
-        eventually(lambda: self._publisher.get_subscription_count() > 0, "somebody who listens")
+        eventually(lambda: self._publisher.get_subscription_count() > 0, "a subscriber")
         self._thread.start()
         return self
 

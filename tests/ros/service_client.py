@@ -17,7 +17,7 @@ from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import SimulationState
 
 from mvsim_ros2.services.server import snake_case
-from tests.ros.node_process import PATIENCE, eventually
+from tests.ros.node_process import TIMEOUT, eventually
 
 #: No answer is lost while the client is busy.
 QUEUED = QoSProfile(depth=5000)
@@ -52,7 +52,7 @@ class Client:
             self._clients[name] = self.node.create_client(
                 getattr(srv, name), snake_case(name), qos_profile=QUEUED
             )
-            assert self._clients[name].wait_for_service(PATIENCE)
+            assert self._clients[name].wait_for_service(TIMEOUT)
         return self._clients[name]
 
     def state(self, state: int) -> Any:
@@ -72,7 +72,7 @@ class Client:
         """Set a parameter of the node; return the result."""
         if self._parameters is None:
             self._parameters = self.node.create_client(SetParameters, "mvsim/set_parameters")
-            assert self._parameters.wait_for_service(PATIENCE)
+            assert self._parameters.wait_for_service(TIMEOUT)
         message = Parameter(name, value=value).to_parameter_msg()
         request = SetParameters.Request(parameters=[message])
         return _result(self._parameters.call_async(request), name).results[0]
@@ -81,14 +81,14 @@ class Client:
         """Make steps by the action; return the feedback and the result."""
         if self._action is None:
             self._action = ActionClient(self.node, SimulateSteps, "simulate_steps")
-            assert self._action.wait_for_server(PATIENCE)
+            assert self._action.wait_for_server(TIMEOUT)
         feedback: list[tuple[int, int]] = []
 
-        def note(message: Any) -> None:
+        def record(message: Any) -> None:
             steps = message.feedback
             feedback.append((steps.completed_steps, steps.remaining_steps))
 
-        handle = _result(self._action.send_goal_async(goal, note), "goal")
+        handle = _result(self._action.send_goal_async(goal, record), "goal")
         if cancel:
             eventually(lambda: feedback, "feedback")
             handle.cancel_goal_async()
@@ -113,5 +113,5 @@ class Client:
 def _result(future: Any, what: str) -> Any:
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())
-    assert done.wait(PATIENCE), f"no answer to {what}"
+    assert done.wait(TIMEOUT), f"no answer to {what}"
     return future.result()

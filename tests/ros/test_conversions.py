@@ -228,7 +228,7 @@ def test_commands_that_are_not_finite_are_found(position: int, value: float) -> 
         (0.5, 0.0, DiagnosticStatus.OK),
     ],
 )
-def test_diagnostics_warn_when_the_pace_is_missed(
+def test_diagnostics_warn_when_the_factor_is_missed(
     factor: float, wanted: float, level: bytes
 ) -> None:
     run = RunStatistics(factor, wanted, 1e-4, 0.0, 12.5, 2)

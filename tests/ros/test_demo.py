@@ -19,7 +19,7 @@ FREE = [math.inf] * 360
 
 
 def scan_with(distance: float, bearing: float) -> list[float]:
-    """Return a full turn of ranges, from -180 degrees, with one thing at a bearing [deg]."""
+    """Return a full turn of ranges, from -180 degrees, with one obstacle at a bearing [deg]."""
     ranges = list(FREE)
     for i in range(-10, 11):
         ranges[int(bearing + 180 + i) % 360] = distance
@@ -31,7 +31,7 @@ def test_free_ground_is_crossed_straight() -> None:
 
 
 @pytest.mark.parametrize("distance", [0.3, -math.inf])
-def test_it_backs_out_before_an_obstacle(distance: float) -> None:
+def test_it_backs_up_before_an_obstacle(distance: float) -> None:
     speed, turn = avoid_obstacles(scan_with(distance, 0.0), -math.pi, STEP)
     assert speed == BACKUP_SPEED
     assert turn != 0.0

@@ -62,7 +62,7 @@ def test_every_frame_leads_to_the_map_at_every_stamp(
                 if stamp is None or first <= stamp <= begin + SECOND:
                     tree.pose(frame, FIXED, stamp)  # a LookupError is an extrapolation
                     checked += 1
-                else:  # begun before a transform could be heard, as sweeps are, or near the end
+                else:  # started before the first transform, as sweeps may, or near the end
                     assert stamp >= begin or frame == FIXED, topic
     assert checked > 100
     for messages in scans.values():

@@ -22,7 +22,7 @@ def test_the_variables_are_there_only_within_the_block(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("variable", fast_dds.USER_VARIABLES)
-def test_a_set_up_of_the_user_is_left_alone(variable: str, tmp_path: Path) -> None:
+def test_a_configuration_of_the_user_is_kept(variable: str, tmp_path: Path) -> None:
     environment = {variable: "something"}
     assert fast_dds.configured_by_user(environment, tmp_path)
     with fast_dds.configured(environment) as done:

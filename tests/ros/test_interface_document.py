@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/ros2_interface.md says what the code says, and params/sim.yaml holds the defaults."""
+"""docs/ros2_interface.md agrees with the code, and params/sim.yaml with the defaults."""
 
 import importlib.util
 import re

@@ -16,7 +16,7 @@ from tests.conftest import ROOT, DomainPool
 from tests.ros.node_process import NodeProcess, eventually
 
 
-def listens(process: subprocess.Popen[bytes]) -> bool:
+def has_handler(process: subprocess.Popen[bytes]) -> bool:
     """Return whether a process has a handler for SIGTERM: Python itself has none."""
     for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
         name, _, mask = line.partition(":")
@@ -32,7 +32,7 @@ def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: i
     domain = domain_pool.take()
     process = NodeProcess(domain, ROOT / "worlds" / "warehouse.world.xml")
     try:
-        eventually(lambda: listens(process.process), "a handler for the signal")
+        eventually(lambda: has_handler(process.process), "a handler for the signal")
         time.sleep(delay)
         code, seconds = process.interrupt(number, times=2)
         assert code == 0, process.output

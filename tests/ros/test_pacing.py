@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pacing against a wall clock that the tests turn."""
+"""Pacing against a wall clock that the tests set."""
 
 import pytest
 
@@ -10,7 +10,7 @@ DT = 0.01
 
 
 class Wall:
-    """A clock that stands still until it is turned."""
+    """A clock that stands still until it is set."""
 
     def __init__(self) -> None:
         self.time = 100.0
@@ -44,7 +44,7 @@ def test_a_short_stall_is_caught_up(wall: Wall) -> None:
     assert (pacer.dropped_deadlines, pacer.lost_time) == (0, 0.0)
 
 
-def test_a_long_stall_is_given_up_beyond_the_bound(wall: Wall) -> None:
+def test_a_long_stall_is_dropped_beyond_the_bound(wall: Wall) -> None:
     pacer = Pacer(DT, now=wall)
     wall.time += 3.0
     burst = 0

@@ -104,14 +104,14 @@ def check(vehicle: Vehicle, names: Frames) -> Robot:
     movable = {n for n, j in robot.joints.items() if j.attrib["type"] != "fixed"}
     assert movable == set(state.name)
     angles = dict(zip(state.name, state.position, strict=True))
-    told = {names.base: (names.footprint, np.eye(4))} if names.base != names.footprint else {}
+    in_tf = {names.base: (names.footprint, np.eye(4))} if names.base != names.footprint else {}
     for link in wheels.transforms:
-        told[link.child_frame_id] = (link.header.frame_id, as_matrix(link.transform))
+        in_tf[link.child_frame_id] = (link.header.frame_id, as_matrix(link.transform))
     for name, sensor in vehicle.sensors.items():
         for suffix, pose in sensor_frames(sensor).items():
-            told[names.sensor(name) + suffix] = (names.base, homogeneous(pose))
-    assert set(told) == set(robot.above)
-    for link, (parent, matrix) in told.items():
+            in_tf[names.sensor(name) + suffix] = (names.base, homogeneous(pose))
+    assert set(in_tf) == set(robot.above)
+    for link, (parent, matrix) in in_tf.items():
         assert robot.parent(link) == parent
         np.testing.assert_allclose(robot.place(link, angles), matrix, atol=1e-6)
     assert [w.name for w in forces.message.wheels] == state.name[: len(forces.message.wheels)]
@@ -168,7 +168,7 @@ def test_steered_wheels_have_two_joints(tmp_path: Path) -> None:
 
 
 def test_on_uneven_ground_base_link_is_the_root(tmp_path: Path) -> None:
-    # base_footprint → base_link moves there: a fixed joint would say that it does not.
+    # base_footprint → base_link moves on terrain, which a fixed joint contradicts.
     vehicle = next(iter(load_world(all_sensors(tmp_path)).vehicles.values()))
     robot = Robot(robot_description(vehicle, frames("x"), footprint=False))
     assert robot.root == "base_link"

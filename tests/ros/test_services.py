@@ -120,21 +120,21 @@ def test_unknown_entities_are_not_found(client: Client) -> None:
 
 
 def test_spawned_robots_drive_and_leave(client: Client, observer: Observer) -> None:
-    answer = client.spawn("newcomer", "courier", 2.0, 2.0)
-    assert (answer.result.result, answer.entity_name) == (OK, "newcomer")
-    observer.subscribe("/newcomer/odom", Odometry)
-    observer.newest("/newcomer/odom")
+    answer = client.spawn("spawned", "courier", 2.0, 2.0)
+    assert (answer.result.result, answer.entity_name) == (OK, "spawned")
+    observer.subscribe("/spawned/odom", Odometry)
+    observer.newest("/spawned/odom")
     command = Twist()
     command.linear.x = 0.5
-    with observer.repeat("/newcomer/cmd_vel", command):
-        eventually(lambda: observer.newest("/newcomer/odom").twist.twist.linear.x > 0.4, "speed")
+    with observer.repeat("/spawned/cmd_vel", command):
+        eventually(lambda: observer.newest("/spawned/odom").twist.twist.linear.x > 0.4, "speed")
     assert observer.newest("/odom").twist.twist.linear.x == pytest.approx(0.0, abs=1e-3)
-    assert client.call("DeleteEntity", entity="newcomer").result.result == OK
+    assert client.call("DeleteEntity", entity="spawned").result.result == OK
     assert client.call("GetEntities").entities == ["r1"]
-    eventually(lambda: not {n for n in publishers(observer) if "newcomer" in n}, "no topics")
-    eventually(lambda: observer.node.count_subscribers("/newcomer/cmd_vel") == 0, "deaf")
-    assert client.spawn("newcomer", "courier", 2.0, 2.0).result.result == OK  # once more
-    observer.newest("/newcomer/odom")
+    eventually(lambda: not {n for n in publishers(observer) if "spawned" in n}, "no topics")
+    eventually(lambda: observer.node.count_subscribers("/spawned/cmd_vel") == 0, "no subscription")
+    assert client.spawn("spawned", "courier", 2.0, 2.0).result.result == OK  # once more
+    observer.newest("/spawned/odom")
 
 
 def test_many_are_spawned_by_one_request(client: Client, observer: Observer) -> None:
@@ -166,13 +166,13 @@ def test_many_are_spawned_by_one_request(client: Client, observer: Observer) -> 
     assert state.pose.position.x == pytest.approx(2.0, abs=0.01)
     topics = {"/fleet/a/odom", "/courier_1/odom", "/b/odom"}
     eventually(lambda: topics <= publishers(observer), "topics of all")
-    eventually(lambda: observer.node.count_subscribers("/fleet/a/cmd_vel") > 0, "it listens")
+    eventually(lambda: observer.node.count_subscribers("/fleet/a/cmd_vel") > 0, "a subscription")
     assert clock(observer) > before
     good = client.call("SpawnEntities", spawn_requests=[])
     assert (good.result.result, good.results) == (OK, [])
 
 
-def test_what_is_said_of_an_entity_holds_for_filters_until_it_is_deleted_or_reset(
+def test_entity_info_holds_for_filters_until_deleted_or_reset(
     client: Client,
 ) -> None:
     def info_of(name: str) -> EntityInfo:
@@ -182,15 +182,15 @@ def test_what_is_said_of_an_entity_holds_for_filters_until_it_is_deleted_or_rese
         return client.call("SetEntityInfo", entity=name, info=info).result
 
     first = info_of("r1")
-    said = EntityInfo(description="fork lift", tags=["lift", "yellow"])
-    said.category.category = said.category.CATEGORY_HUMAN
-    assert set_info("r1", said).result == OK
-    assert info_of("r1") == said
+    new_info = EntityInfo(description="fork lift", tags=["lift", "yellow"])
+    new_info.category.category = new_info.category.CATEGORY_HUMAN
+    assert set_info("r1", new_info).result == OK
+    assert info_of("r1") == new_info
     filters = srv.GetEntities.Request()
     filters.filters.tags.tags = ["yellow"]
-    filters.filters.categories = [said.category]
+    filters.filters.categories = [new_info.category]
     assert client.send("GetEntities", filters).entities == ["r1"]
-    filters.filters.tags.tags = ["courier"]  # as the world file says
+    filters.filters.tags.tags = ["courier"]  # those of the world file
     assert client.send("GetEntities", filters).entities == []
 
     wrong = EntityInfo()
@@ -198,20 +198,20 @@ def test_what_is_said_of_an_entity_holds_for_filters_until_it_is_deleted_or_rese
     answer = set_info("r1", wrong)
     assert answer.result == Result.RESULT_OPERATION_FAILED
     assert answer.error_message == "category must be one of (0, 1, 2, 4, 5), got 3"
-    missing = set_info("r2", said)
+    missing = set_info("r2", new_info)
     assert missing.result == Result.RESULT_NOT_FOUND
-    assert info_of("r1") == said
+    assert info_of("r1") == new_info
 
     for leave in (
         lambda: client.call("DeleteEntity", entity="guest"),
         lambda: client.reset(srv.ResetSimulation.Request.SCOPE_SPAWNED),
     ):
         client.spawn("guest", "courier", 2.0, 2.0)
-        set_info("guest", said)
+        set_info("guest", new_info)
         leave()
         client.spawn("guest", "courier", 2.0, 2.0)
         assert info_of("guest") == first  # nothing is left of the one before
-    assert info_of("r1") == said
+    assert info_of("r1") == new_info
     client.reset(srv.ResetSimulation.Request.SCOPE_STATE)
     assert info_of("r1") == first
 
@@ -299,7 +299,7 @@ def test_reset_keeps_the_clock_unless_time_is_asked_for(
     request = srv.SetEntityState.Request(entity="r1")
     request.state.pose = placed(1.0, 0.5).pose
     client.send("SetEntityState", request)
-    before, heard = clock(observer), len(observer.all("/clock"))
+    before, ticks_before = clock(observer), len(observer.all("/clock"))
     assert client.reset(scopes.SCOPE_STATE).result == OK
     assert client.call("GetEntities").entities == ["r1", "visitor"]
     position = client.call("GetEntityState", entity="r1").state.pose.position
@@ -310,7 +310,7 @@ def test_reset_keeps_the_clock_unless_time_is_asked_for(
     assert client.reset(scopes.SCOPE_SPAWNED).result == OK
     assert client.call("GetEntities").entities == ["r1"]
     assert clock(observer) > before
-    times = [nanoseconds(m.clock) for m in observer.all("/clock")[heard:]]
+    times = [nanoseconds(m.clock) for m in observer.all("/clock")[ticks_before:]]
     assert times == sorted(times)
     observer.newest("/odom")  # under its old, bare name
     assert client.reset(8).result == Result.RESULT_FEATURE_UNSUPPORTED
@@ -325,7 +325,7 @@ def test_pause_and_exact_steps(client: Client, observer: Observer) -> None:
     assert again.result == srv.SetSimulationState.Response.ALREADY_IN_TARGET_STATE
     before = clock(observer)
     time.sleep(0.1)
-    assert clock(observer) == before  # it stands, and is told all the same
+    assert clock(observer) == before  # it stands still and is published nevertheless
     assert client.call("StepSimulation", steps=7).result.result == OK
     assert clock(observer) == before + 7 * DT
     assert client.call("StepSimulation", steps=0).result.result == Result.RESULT_OPERATION_FAILED

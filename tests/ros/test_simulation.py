@@ -81,7 +81,7 @@ def test_codes_are_those_of_the_interface() -> None:
     assert entities.STATIC_OBJECT == EntityCategory.CATEGORY_STATIC_OBJECT
 
 
-def test_the_timeline_goes_on() -> None:
+def test_stamps_go_on_after_a_reset() -> None:
     clock = StampClock(0.004)
     assert clock.ns(10) == 40_000_000
     clock.carry_over(10)
@@ -93,7 +93,7 @@ def test_the_timeline_goes_on() -> None:
     assert clock.ns(0) == 0  # never negative
 
 
-def test_a_timeline_by_the_wall_clock_leaves_out_what_was_lost() -> None:
+def test_wall_clock_stamps_skip_lost_time() -> None:
     wall = [1_700_000_000_000_000_000]
     clock = WallStampClock(0.01, now=lambda: wall[0])
     begin = wall[0]
@@ -107,7 +107,7 @@ def test_a_timeline_by_the_wall_clock_leaves_out_what_was_lost() -> None:
     assert clock.ns(3) == wall[0]
     clock.carry_over(3)  # a reset
     assert clock.ns(0) == wall[0]
-    clock.set_zero(0)  # one that asks for time zero: the wall clock goes on
+    clock.set_zero(0)  # to time zero: the wall clock goes on
     clock.synchronize(1)
     assert clock.ns(1) == wall[0]
 
@@ -201,10 +201,10 @@ def test_bounds_filter_by_overlap(world: World) -> None:
         entities.EntityFilter(shape=entities.HULL)
 
 
-def test_topics_of_those_who_come_later() -> None:
+def test_topics_of_spawned_vehicles() -> None:
     names = VehicleTopicNames(Settings(), ["r 1"])
     assert names.of("r 1").topic("odom") == "odom"
     assert names.of("r-2").topic("odom") == "r_2/odom"
     assert names.of("r.2").topic("odom") == "r_2_2/odom"
-    assert names.of("r-2").topic("odom") == "r_2/odom"  # the same when it comes back
+    assert names.of("r-2").topic("odom") == "r_2/odom"  # the same when it is spawned again
     assert names.of("x", "/fleet/x").topic("odom") == "/fleet/x/odom"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parameter `start_poses` puts vehicles where it says, and nothing else changes."""
+"""The parameter `start_poses` sets initial poses and changes nothing else."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_the_only_vehicle_needs_no_name_and_keeps_what_is_not_given() -> None:
     pose = world.vehicles["r1"].pose
     assert (pose.x, pose.y, pose.yaw) == pytest.approx((-4.5, 0.0, 0.5))
     world.run(0.5)
-    world.reset()  # the start of the world is what it comes back to
+    world.reset()  # to the start pose, not to that of the file
     assert world.vehicles["r1"].pose.x == pytest.approx(-4.5)
 
 

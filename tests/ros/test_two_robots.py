@@ -133,7 +133,7 @@ def test_an_ackermann_command_of_the_other_type_is_an_error_that_names_its_topic
     assert "[ERROR]" in line
     assert line.endswith(
         "/anna/ackermann_cmd: a publisher sends ackermann_msgs/msg/AckermannDrive, but this node"
-        " listens to ackermann_msgs/msg/AckermannDriveStamped: those commands are lost;"
+        " subscribes to ackermann_msgs/msg/AckermannDriveStamped: those commands are lost;"
         " send them on ackermann_cmd_unstamped"
     )
 
@@ -183,7 +183,7 @@ def test_with_a_prefix_both_robots_share_one_tree(domain_pool: DomainPool, tmp_p
 def test_a_world_frame_ties_the_maps_of_all_robots_together(
     domain_pool: DomainPool, tmp_path: Path
 ) -> None:
-    """Each localises itself: nobody but the static transforms joins the trees."""
+    """Each robot localises itself: only static transforms connect the trees."""
     domain = domain_pool.take()
     world = all_sensors(tmp_path)
     process = NodeProcess(

@@ -24,7 +24,7 @@ SPACES = {"two domains": ("", ""), "two namespaces": ("/left", "/right")}
 
 
 class Simulator:
-    """One of them, and somebody who listens to it."""
+    """One of them, and its observer."""
 
     def __init__(self, domain: int, space: str, world: Path) -> None:
         rules = (f"__ns:={space}", f"/clock:={space}/clock") if space else ()

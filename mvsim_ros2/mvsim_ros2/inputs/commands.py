@@ -89,7 +89,7 @@ class CommandSubscriptions:
         self._second = SecondParticipant(node) if len(self._types) > 1 else None
         self._topics: dict[str, CommandTopics] = {}
         self._subscriptions: dict[str, list[TypedSubscription]] = {}
-        #: Texts of the CommandErrors that were logged; a new vehicle of the same name logs anew.
+        #: Texts of the CommandErrors that were logged; a new vehicle of the same name logs again.
         self._reported: WeakKeyDictionary[Vehicle, set[str]] = WeakKeyDictionary()
 
     def update(self, vehicles: Mapping[str, CommandTopics]) -> None:

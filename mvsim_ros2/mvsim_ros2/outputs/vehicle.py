@@ -222,8 +222,8 @@ class VehicleOutputs:
     def publish_tf(self, stamp: Time) -> None:
         """Publish the transforms of the vehicle.
 
-        Those of the wheels are published only while robot_description has subscribers: nobody else
-        has anything in their frames.
+        Those of the wheels are published only while robot_description has subscribers: no other
+        message refers to their frames.
         """
         with_wheels = self._description.had_subscribers
         message = self._tf_with_wheels if with_wheels else self._tf_message

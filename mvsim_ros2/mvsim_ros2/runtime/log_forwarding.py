@@ -21,7 +21,7 @@ class NodeLogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Forward a record."""
-        # rclpy wants one call site for each level.
+        # rclpy requires a call site of its own for each level.
         if record.levelno >= logging.ERROR:
             self._logger.error(self.format(record))
         else:

@@ -48,7 +48,7 @@ class Mailbox:
 
 
 class Runner:
-    """Steps a world at the wanted real-time factor until it is told to stop.
+    """Steps a world at the wanted real-time factor until it is stopped.
 
     Args:
         world: The world to step.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Entities of a world (vehicles, blocks, actors): metadata, filters, poses, bounds.
 
-All in the world frame and SI units, unless a name says otherwise.
+All in the world frame and SI units, unless stated otherwise.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Somebody who listens to all that a node publishes, and knows what frames it speaks of."""
+"""Records all messages that a node publishes, and finds the frames in them."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ class TopicRecorder(Observer):
         self.node.create_subscription(kind, topic, self._messages[topic].append, qos)
 
     def all(self, topic: str) -> list[Any]:
-        """Return what came on a topic so far."""
+        """Return the messages of a topic so far."""
         return list(self._messages[topic])
 
     def subscribe_to_all(self) -> None:
@@ -62,7 +62,7 @@ class TopicRecorder(Observer):
             self.subscribe(topic, self.topics[topic], LATCHED if lasting else 1000)
 
     def trees(self) -> dict[str, Transforms]:
-        """Return what came on each pair of tf and tf_static, by what is before these names."""
+        """Return the transforms of each pair of tf and tf_static, by their namespace."""
         names = [topic.removesuffix("tf") for topic in self.topics if topic.endswith("/tf")]
         found = {before: Transforms() for before in names}
         for before, tree in found.items():
@@ -72,7 +72,7 @@ class TopicRecorder(Observer):
         return found
 
     def mentions(self) -> dict[str, list[Mention]]:
-        """Return the frames that came on each topic, transforms left out."""
+        """Return the frames in the messages of each topic, except transforms."""
         return {
             topic: [mention for message in self.all(topic) for mention in mentions(message)]
             for topic, kind in self.topics.items()
@@ -105,7 +105,7 @@ def mentions(message: Any) -> Iterator[Mention]:
 def recorded_from_start(
     domain_pool: DomainPool, world: Path, seconds: float, **parameters: Any
 ) -> Iterator[tuple[TopicRecorder, int]]:
-    """Listen to all topics for simulated time; give the listener and when [ns] it began."""
+    """Record all topics for simulated time; yield the recorder and its start time [ns]."""
     domain = domain_pool.take()
     process = NodeProcess(domain, world, start_paused=True, **parameters)
     observer = TopicRecorder(domain)

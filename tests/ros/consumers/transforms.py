@@ -14,7 +14,7 @@ Placed = tuple[np.ndarray, np.ndarray]  # translation (3,) [m] and quaternion (4
 
 
 class Transforms:
-    """What /tf and /tf_static have told."""
+    """The transforms of /tf and /tf_static."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
