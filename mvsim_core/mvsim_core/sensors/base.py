@@ -26,6 +26,7 @@ from mvsim_core.sensors.noise import (
     DROPOUT,
     READING,
     KeyedGenerator,
+    WordArray,
     name_word,
     normals,
     seed_word,
@@ -379,7 +380,7 @@ class SensorBatch:
         """Return the readings of the sensors at ``places``."""
         return [self.sensors[place].measure(state, tick, time) for place in places]
 
-    def seeds(self, places: list[int]) -> Any:
+    def seeds(self, places: list[int]) -> WordArray:
         """Return (n,) uint64, the seeds of the sensors at ``places``."""
         return np.array(
             [seed_word(self.sensors[place].data.seed) for place in places], dtype=np.uint64

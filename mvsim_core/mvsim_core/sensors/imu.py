@@ -37,9 +37,9 @@ from mvsim_core.sensors.base import (
 )
 from mvsim_core.sensors.blocks import with_room
 from mvsim_core.sensors.inertia import inertial_kernel
-from mvsim_core.sensors.noise import READING, normals_kernel, seed_word, walk_kernel
+from mvsim_core.sensors.noise import READING, WordArray, normals_kernel, seed_word, walk_kernel
 from mvsim_core.sensors.readings import Reading, read_only
-from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 #: Least standard deviation that a covariance states [SI]: filters do not bear a zero, and REP-145
 #: calls a covariance of zeros unknown.
@@ -302,7 +302,7 @@ class ImuBatch(SensorBatch):
 
 
 @njit(cache=True, nogil=True)
-def _noise_kernel(seeds: IntArray, names: IntArray, tick: int, noise: FloatArray) -> None:
+def _noise_kernel(seeds: WordArray, names: WordArray, tick: int, noise: FloatArray) -> None:
     """Write standard normal numbers (n, m) for the readings of n units."""
     for k in range(noise.shape[0]):
         normals_kernel(seeds[k], names[k], tick, READING, noise[k], 0, noise.shape[1])

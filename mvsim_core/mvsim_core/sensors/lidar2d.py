@@ -26,7 +26,7 @@ from numba import njit
 from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorBatch, SensorContext, StateView
 from mvsim_core.sensors.blocks import Blocks, with_room
-from mvsim_core.sensors.noise import ANGLE, READING, normals_kernel
+from mvsim_core.sensors.noise import ANGLE, READING, WordArray, normals_kernel
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.rays import ANGLE_ERROR, FAN, aim_kernel
 from mvsim_core.sensors.readings import Reading, read_only
@@ -263,7 +263,7 @@ def _cos_sin(angle: float) -> tuple[float, float]:
 def _begin_kernel(  # noqa: PLR0913 (arrays of a kernel)
     fans: Rows,
     due: IntArray,
-    seeds: IntArray,
+    seeds: WordArray,
     tick: int,
     straight: FloatArray,
     rays: FloatArray,
@@ -291,7 +291,7 @@ def _begin_kernel(  # noqa: PLR0913 (arrays of a kernel)
 def _end_kernel(  # noqa: PLR0913 (arrays of a kernel)
     fans: Rows,
     due: IntArray,
-    seeds: IntArray,
+    seeds: WordArray,
     tick: int,
     lengths: FloatArray,
     noise: FloatArray,

@@ -25,6 +25,7 @@ from numba import njit
 from mvsim_core.state.arrays import FloatArray
 
 Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
+WordArray = npt.NDArray[np.uint64]
 
 # What numbers are for. Two purposes of one sensor share no number.
 READING, DROPOUT, BIAS_WALK, ANGLE, RAY_DROPOUT = range(5)
@@ -112,7 +113,7 @@ def _outside(
         layer = int(word & _LAYER)
         sign = -1.0 if word & _SIGN else 1.0
         step = float(word >> _9) + 0.5
-        x = step * _WIDTH[layer]
+        x: float = step * float(_WIDTH[layer])
         if step < _INSIDE[layer]:
             return sign * x
         if layer == 0:
@@ -133,7 +134,7 @@ def _normal(
     """Return the i-th normal number, made of ``word`` as 99 % of them are."""
     layer = np.int64(word & _LAYER)
     step = float(np.int64(word >> _9)) + 0.5  # signed: these convert faster
-    x = step * _WIDTH[layer]
+    x: float = step * float(_WIDTH[layer])
     if step < _INSIDE[layer]:
         return -x if word & _SIGN else x
     return _outside(i, place, word)

@@ -95,7 +95,14 @@ class PlaneScene:
         self._next_handle = 0
         self._walls: tuple[Rows, FloatArray, Rows] | None = None
         self._stamp = 0
-        self.clear_bodies()
+        self._places: dict[int, tuple[int, int]] = {}  # row -> copy, index within its group
+        self._groups = np.zeros(0, GROUP)
+        self._outlines = np.zeros(0, OUTLINE)
+        self._outline_blocks = Blocks()
+        self._shape_blocks = Blocks()
+        self._corner_blocks = Blocks()
+        self._local: Shapes = (np.zeros(0, SHAPE), np.zeros((0, 2)))
+        self._placed: Shapes = (np.zeros(0, SHAPE), np.zeros((0, 2)))
 
     # ------------------------------------------------------------ what is fixed in the world
     def add_polygon(
@@ -195,16 +202,8 @@ class PlaneScene:
 
     def clear_bodies(self) -> None:
         """Remove all bodies."""
-        self._places: dict[int, tuple[int, int]] = {}  # row -> copy, index within its group
-        self._groups = np.zeros(0, GROUP)
-        self._outlines = np.zeros(0, OUTLINE)
-        self._outline_blocks, self._shape_blocks, self._corner_blocks = (
-            Blocks(),
-            Blocks(),
-            Blocks(),
-        )
-        self._local: Shapes = (np.zeros(0, SHAPE), np.zeros((0, 2)))
-        self._placed: Shapes = (np.zeros(0, SHAPE), np.zeros((0, 2)))
+        for row in list(self._places):
+            self.remove_body(row)
 
     def _enter(self, row: int, copy: int) -> int:
         """Return where the outline of a new body goes."""
@@ -309,7 +308,7 @@ def _key(solid: Solid | Prism | Cylinder) -> _Key:
     if isinstance(solid, Cylinder):
         return solid
     points = np.ascontiguousarray(solid.points, dtype=np.float64)
-    return points.tobytes(), points.shape, tuple(solid.z_range)
+    return points.tobytes(), points.shape, (solid.z_range[0], solid.z_range[1])
 
 
 @lru_cache(maxsize=1024)

@@ -3,25 +3,80 @@
 """All sensors of a world, and which of them measure in which tick.
 
 Time is counted in ticks here, never in seconds. When a sensor is due is in its `SensorData`; the
-arrays of a set mirror that and can be made anew from it at any time (`SensorSet.resync`).
+agendas of a set mirror that and can be made anew from it at any time (`SensorSet.resync`).
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
 from mvsim_core.sensors.base import Sensor, SensorBatch, StateView
-from mvsim_core.state.arrays import IntArray
 
 #: A tick that never comes.
 NEVER = int(np.iinfo(np.int64).max)
 #: Sensors without a vehicle come after all others: their place in the order begins here.
 _STANDALONE = 2**62
-#: Slots of a set before it grows for the first time.
-_FIRST_CAPACITY = 16
+
+
+class Agenda:
+    """Which slots have something to do at which tick; all is done in constant time a slot."""
+
+    __slots__ = ("_slots", "_ticks")
+
+    def __init__(self) -> None:
+        """Make an empty agenda."""
+        self._slots: dict[int, dict[int, None]] = {}
+        self._ticks: list[int] = []  # heap; may hold ticks of which nothing is left
+
+    def put(self, tick: int, slot: int) -> None:
+        """Enter a slot."""
+        slots = self._slots.get(tick)
+        if slots is None:
+            self._slots[tick] = {slot: None}
+            heapq.heappush(self._ticks, tick)
+        else:
+            slots[slot] = None
+
+    def drop(self, tick: int, slot: int) -> None:
+        """Take a slot out again, if it is there."""
+        slots = self._slots.get(tick)
+        if slots is not None:
+            slots.pop(slot, None)
+            if not slots:
+                del self._slots[tick]
+
+    def take(self, tick: int) -> list[int]:
+        """Return and forget all slots up to a tick."""
+        slots: list[int] = []
+        while self._ticks and self._ticks[0] <= tick:
+            slots += self._slots.pop(heapq.heappop(self._ticks), ())
+        return slots
+
+    def next_tick(self) -> int:
+        """Return the first tick with something to do."""
+        while self._ticks and self._ticks[0] not in self._slots:
+            heapq.heappop(self._ticks)
+        return self._ticks[0] if self._ticks else NEVER
+
+
+class _Slot:
+    """A sensor of the set, and where it stands in batch and agendas."""
+
+    __slots__ = ("active", "arrival", "batch", "due", "number", "order", "place", "sensor")
+
+    def __init__(self, sensor: Sensor[Any], number: int, order: int) -> None:
+        self.sensor = sensor
+        self.number = number
+        self.order = order
+        self.batch: SensorBatch
+        self.place = -1
+        self.due = NEVER
+        self.arrival = NEVER  # of the next delayed reading
+        self.active = True
 
 
 class SensorSet:
@@ -37,22 +92,13 @@ class SensorSet:
     def __init__(self) -> None:
         """Make an empty set."""
         self.next_tick = NEVER
-        self._sensors: list[Sensor[Any] | None] = []
-        self._slots: dict[Sensor[Any], int] = {}
-        self._free: list[int] = []
+        self._slots: dict[Sensor[Any], _Slot] = {}
+        self._numbers: dict[int, _Slot] = {}
         self._added = 0
         self._batches: dict[Hashable, SensorBatch] = {}
-        self._batch_of: list[SensorBatch] = []
-        self._place: list[int] = []
-        self._delayed = 0
         # per batch: the active sensors that sweep, by place
         self._sweeping: dict[SensorBatch, dict[int, Sensor[Any]]] = {}
-        self._due = np.full(_FIRST_CAPACITY, NEVER)
-        self._arrival = np.full(_FIRST_CAPACITY, NEVER)
-        self._period = np.zeros(_FIRST_CAPACITY, np.int64)
-        self._order = np.zeros(_FIRST_CAPACITY, np.int64)
-        # 1: somebody asks for its readings
-        self._active = np.zeros(_FIRST_CAPACITY, np.int64)
+        self._due, self._arrivals = Agenda(), Agenda()
 
     def __len__(self) -> int:
         """Return the number of sensors."""
@@ -61,7 +107,7 @@ class SensorSet:
     @property
     def sensors(self) -> list[Sensor[Any]]:
         """All sensors in the order of their readings: those of vehicles as added, then others."""
-        return sorted(self._slots, key=lambda sensor: int(self._order[self._slots[sensor]]))
+        return [slot.sensor for slot in sorted(self._slots.values(), key=lambda slot: slot.order)]
 
     # ------------------------------------------------------------ changing
     def add(self, sensors: Iterable[Sensor[Any]], tick: int) -> None:
@@ -72,50 +118,51 @@ class SensorSet:
             tick: The tick now.
         """
         for sensor in sensors:
-            slot = self._new_slot()
-            self._sensors[slot] = sensor
-            self._slots[sensor] = slot
-            self._period[slot] = sensor.period_ticks
-            self._order[slot] = self._added + (0 if sensor.parent is not None else _STANDALONE)
             self._added += 1
-            self._active[slot] = 1
+            order = self._added + (0 if sensor.parent is not None else _STANDALONE)
+            slot = _Slot(sensor, self._added, order)
+            self._slots[sensor] = self._numbers[slot.number] = slot
             key = sensor.batch_key()
             batch = self._batches.get(key)
             if batch is None:
-                batch = self._batches[key] = SensorBatch() if key is None else sensor.new_batch()
-            self._batch_of[slot] = batch
-            self._place[slot] = batch.add(sensor)
-            self._delayed += sensor.delay_ticks > 0
+                batch = SensorBatch() if key is None else sensor.new_batch()
+                self._batches[key] = batch
+            slot.batch, slot.place = batch, batch.add(sensor)
             self._set_sweeping(slot, sensor.sweeps)
             self._schedule(slot, tick)
+        self._find_next(tick)
 
-    def remove(self, sensors: Iterable[Sensor[Any]]) -> None:
+    def remove(self, sensors: Iterable[Sensor[Any]], tick: int) -> None:
         """Remove sensors.
+
+        Args:
+            sensors: Which.
+            tick: The tick now.
 
         Raises:
             KeyError: One of them is not in the set.
         """
         for sensor in sensors:
             slot = self._slots.pop(sensor)
+            del self._numbers[slot.number]
             self._set_sweeping(slot, False)
-            self._batch_of[slot].remove(self._place[slot])
-            self._delayed -= sensor.delay_ticks > 0
-            self._sensors[slot] = None
-            self._due[slot] = self._arrival[slot] = NEVER
-            self._free.append(slot)
+            slot.batch.remove(slot.place)
+            self._due.drop(slot.due, slot.number)
+            self._arrivals.drop(slot.arrival, slot.number)
+        self._find_next(tick)
 
     def set_active(self, sensor: Sensor[Any], active: bool, tick: int) -> None:
         """Say whether anybody asks for a sensor's readings; no other reading changes by that.
 
         An inactive sensor computes nothing. One that sweeps reads again after a whole period.
+
+        Raises:
+            KeyError: The sensor is not in the set.
         """
         slot = self._slots[sensor]
-        if active == bool(self._active[slot]):
-            return
-        self._active[slot] = active
+        slot.active = active
         self._set_sweeping(slot, active and sensor.sweeps)
-        if active and sensor.sweeps:
-            self.next_tick = min(self.next_tick, tick + 1)
+        self._find_next(tick)
 
     def set_seed(self, seed: int) -> None:
         """Give all sensors the seed of the world."""
@@ -128,9 +175,10 @@ class SensorSet:
         Sensors that were never scheduled, and all whose due time makes no sense at ``tick``,
         begin a period.
         """
-        self.next_tick = NEVER
+        self._due, self._arrivals = Agenda(), Agenda()
         for slot in self._slots.values():
             self._schedule(slot, tick)
+        self._find_next(tick)
 
     def warm(self, state: StateView) -> None:
         """Compile and lay out all that the first readings need; nothing is measured."""
@@ -150,92 +198,67 @@ class SensorSet:
             for sweeper in sweeping.values():
                 sweeper.note_sweep(tick)
             batch.sweep(list(sweeping), state, tick)
-        used = len(self._sensors)
-        arrived: list[int] = []
-        work = self._take(tick)
-        for batch, slots in work.items():
-            places_due = [self._place[slot] for slot in slots]
-            readings = batch.measure(places_due, state, tick, time)
+        arrived: list[_Slot] = []
+        for batch, slots in self._take(tick).items():
+            readings = batch.measure([slot.place for slot in slots], state, tick, time)
             for slot, reading in zip(slots, readings, strict=True):
-                sensor = self._sensors[slot]
-                assert sensor is not None
-                if sensor.accept(reading, tick):
+                if slot.sensor.accept(reading, tick):
                     arrived.append(slot)
-                elif sensor.delay_ticks:
-                    self._note_arrival(slot, sensor)
-        if self._delayed:
-            for slot in np.flatnonzero(self._arrival[:used] <= tick).tolist():
-                sensor = self._sensors[slot]
-                assert sensor is not None
-                if sensor.deliver(tick):
-                    arrived.append(slot)
-                self._note_arrival(slot, sensor)
+                elif slot.arrival == NEVER:
+                    self._note_arrival(slot)
+        for number in self._arrivals.take(tick):
+            slot = self._numbers[number]
+            if slot.sensor.deliver(tick):
+                arrived.append(slot)
+            self._note_arrival(slot)
         self._find_next(tick)
         if len(arrived) > 1:
-            arrived = np.array(arrived)[np.argsort(self._order[arrived])].tolist()
-        return [self._sensors[slot] for slot in arrived]  # type: ignore[misc]
+            arrived.sort(key=_order)
+        return [slot.sensor for slot in arrived]
 
-    def _take(self, tick: int) -> dict[SensorBatch, list[int]]:
-        """Return the slots of the active sensors that are due, by batch, and schedule all anew."""
-        due = np.flatnonzero(self._due[: len(self._sensors)] <= tick)
-        self._due[due] = tick + self._period[due]
-        work: dict[SensorBatch, list[int]] = {}
-        for slot, active in zip(due.tolist(), self._active[due].tolist(), strict=True):
-            sensor = self._sensors[slot]
-            assert sensor is not None
-            sensor.data.due_tick = tick + sensor.period_ticks
-            if active and sensor.is_whole(tick):
-                work.setdefault(self._batch_of[slot], []).append(slot)
+    def _take(self, tick: int) -> dict[SensorBatch, list[_Slot]]:
+        """Return the active sensors that are due, by batch, and schedule all anew."""
+        work: dict[SensorBatch, list[_Slot]] = {}
+        numbers, put = self._numbers, self._due.put
+        for number in self._due.take(tick):
+            slot = numbers[number]
+            sensor = slot.sensor
+            sensor.data.due_tick = slot.due = tick + sensor.period_ticks
+            put(slot.due, number)
+            if slot.active and (not sensor.sweeps or sensor.is_whole(tick)):
+                work.setdefault(slot.batch, []).append(slot)
         return work
 
     # ------------------------------------------------------------ internal
-    def _new_slot(self) -> int:
-        if self._free:
-            return self._free.pop()
-        slot = len(self._sensors)
-        self._sensors.append(None)
-        self._batch_of.append(_NO_BATCH)
-        self._place.append(-1)
-        if slot == len(self._due):
-            for name in ("_due", "_arrival", "_period", "_order", "_active"):
-                old: IntArray = getattr(self, name)
-                grown = np.full(2 * len(old), NEVER)
-                grown[: len(old)] = old
-                setattr(self, name, grown)
-        return slot
-
-    def _schedule(self, slot: int, tick: int) -> None:
-        sensor = self._sensors[slot]
-        assert sensor is not None
+    def _schedule(self, slot: _Slot, tick: int) -> None:
+        sensor = slot.sensor
         due = sensor.data.due_tick
         if due is None or not tick < due <= tick + sensor.period_ticks:
             sensor.start(tick)
-        self._due[slot] = sensor.data.due_tick
-        self._note_arrival(slot, sensor)
-        soonest = min(int(self._due[slot]), int(self._arrival[slot]))
-        self.next_tick = min(self.next_tick, tick + 1 if self._sweeping else soonest)
+        slot.due = sensor.data.due_tick
+        self._due.put(slot.due, slot.number)
+        self._note_arrival(slot)
 
-    def _note_arrival(self, slot: int, sensor: Sensor[Any]) -> None:
-        arrival = sensor.arrival_tick
-        self._arrival[slot] = NEVER if arrival is None else arrival
+    def _note_arrival(self, slot: _Slot) -> None:
+        arrival = slot.sensor.arrival_tick
+        slot.arrival = NEVER if arrival is None else arrival
+        if arrival is not None:
+            self._arrivals.put(arrival, slot.number)
 
-    def _set_sweeping(self, slot: int, sweeping: bool) -> None:
-        batch, sensor = self._batch_of[slot], self._sensors[slot]
-        if sweeping and sensor is not None:
-            self._sweeping.setdefault(batch, {})[self._place[slot]] = sensor
-        elif batch in self._sweeping:
-            self._sweeping[batch].pop(self._place[slot], None)
-            if not self._sweeping[batch]:
-                del self._sweeping[batch]
+    def _set_sweeping(self, slot: _Slot, sweeping: bool) -> None:
+        if sweeping:
+            self._sweeping.setdefault(slot.batch, {})[slot.place] = slot.sensor
+        elif slot.batch in self._sweeping:
+            self._sweeping[slot.batch].pop(slot.place, None)
+            if not self._sweeping[slot.batch]:
+                del self._sweeping[slot.batch]
 
     def _find_next(self, tick: int) -> None:
         if self._sweeping:
             self.next_tick = tick + 1
-            return
-        used = len(self._sensors)
-        self.next_tick = int(self._due[:used].min(initial=NEVER))
-        if self._delayed:
-            self.next_tick = min(self.next_tick, int(self._arrival[:used].min(initial=NEVER)))
+        else:
+            self.next_tick = min(self._due.next_tick(), self._arrivals.next_tick())
 
 
-_NO_BATCH = SensorBatch()
+def _order(slot: _Slot) -> int:
+    return slot.order
