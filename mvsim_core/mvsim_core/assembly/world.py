@@ -211,6 +211,9 @@ class Builder:
             number += 1
             source = partial(make.of_elevation, number, hills, row, samples)
             scene.add(("ground", number), source)
+        for sensor in self.spec.sensors:
+            if sensor.visuals:
+                scene.add(("sensor", sensor.name), partial(make.of_sensor, sensor))
         for i, cloud in enumerate(self._clouds, 1):
             scene.add(("points", i), partial(make.of_cloud, i, *cloud))
 

@@ -198,7 +198,9 @@ class Lidar3d(Sensor[CloudReading]):
         for beams, hits in zip(self._beams, self._hits, strict=True):
             for row, n, k in pieces:
                 part = poses if len(poses) == 1 else poses[k : k + n]
-                rays = Rays(beams, part, row, n, 0.0, self.range_max, mask, tile)
+                limits = (0.0, self.range_max)
+                glass, own = self.spec.pass_glass, self.full_name
+                rays = Rays(beams, part, row, n, *limits, mask, tile, glass, own)
                 self.scene.cast(rays, bodies, hits, self.scene.wheels, copy)
 
     def _points(self, points: Rows, rows: int, timed: bool) -> int:
