@@ -31,6 +31,7 @@ from mvsim_core.specs.element import (
     SkyboxSpec,
     VerticalPlaneSpec,
 )
+from mvsim_core.specs.sensor import SensorSpec
 from mvsim_core.specs.visual import VisualSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import FloatArray, Rows
@@ -110,6 +111,12 @@ class SceneMaker:
         """Yield an elevation map, the ground of a number, from its row of MAP and its samples."""
         yield Part(self._elevation(spec, row, samples), f"ground_{number}", "ground")
 
+    def of_sensor(self, spec: SensorSpec) -> Iterator[Part]:
+        """Yield the visual of a sensor that is fixed in the world."""
+        model = self._sensor(spec)
+        if model is not None:
+            yield Part(model, spec.name, "sensor", sensor=spec.name)
+
     def of_cloud(self, number: int, spec: PointcloudSpec, places: FloatArray) -> Iterator[Part]:
         """Yield a cloud of points (n, 3) [m], each point a small octahedron."""
         model = self._once(("points", id(places)), partial(_cloud, spec, places))
@@ -139,6 +146,19 @@ class SceneMaker:
                 size = (wheel.radius, wheel.width, Material(wheel.color))
                 model = self._once(("wheel", *size), partial(solids.wheel, *size))
             yield Part(model, entity.name, "vehicle", entity.row, entity.wheel0 + k)
+        for sensor in spec.sensors:
+            model = self._sensor(sensor)
+            if model is not None:
+                full_name = f"{entity.name}/{sensor.name}"
+                yield Part(model, entity.name, "vehicle", entity.row, sensor=full_name)
+
+    def _sensor(self, spec: SensorSpec) -> Model | None:
+        """Return the visual of a sensor in the frame of what carries it; None: it has none."""
+        visual = self._visuals(spec.visuals, spec.where)
+        if visual is None:
+            return None
+        key = ("mounted", *map(_visual_key, spec.visuals), spec.pose)
+        return self._once(key, lambda: visual.moved(rotation(spec.pose), spec.pose[:3]))
 
     def _block(self, spec: BlockSpec) -> Model:
         look = Material(spec.color)

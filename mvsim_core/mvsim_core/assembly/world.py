@@ -171,6 +171,9 @@ class Assembler:
         for i, (spec, (row, samples)) in enumerate(zip(maps, self._maps, strict=True), 1):
             number = len(model.planes) + i
             scene.add(("ground", number), partial(shapes.of_elevation, number, spec, row, samples))
+        for sensor in self.spec.sensors:
+            if sensor.visuals:
+                scene.add(("sensor", sensor.name), partial(shapes.of_sensor, sensor))
         for i, cloud in enumerate(self._clouds, 1):
             scene.add(("points", i), partial(shapes.of_cloud, i, *cloud))
 

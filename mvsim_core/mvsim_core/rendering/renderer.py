@@ -101,7 +101,12 @@ class Renderer:
             self.__dict__.pop(name, None)
 
     def render(
-        self, camera: Pinhole, pose: FloatArray, limits: tuple[float, float], layout: Layout
+        self,
+        camera: Pinhole,
+        pose: FloatArray,
+        limits: tuple[float, float],
+        layout: Layout,
+        hidden: int = -1,
     ) -> Image:
         """Return (height, width, 3) red, green, blue.
 
@@ -110,12 +115,13 @@ class Renderer:
             pose: (12,) rotation row by row and origin [m] of its optical frame, world frame.
             limits: Nothing nearer and nothing farther along the optical axis is seen [m].
             layout: The scene as it is now.
+            hidden: Row of an instance that is not drawn; -1: none.
         """
         self._context.use()
         self._load(layout)
         turn, eye = pose[:9].reshape(3, 3), pose[9:]
         # All positions are sent relative to the eye: single precision is exact near it.
-        self._place(layout, eye - layout.origin)
+        self._place(layout, eye - layout.origin, hidden)
         sun = self._sun_view(eye, turn[:, 2])
         shadows = self._lights.shadows and self._lights.elevation > 0.0
         if shadows:
@@ -130,12 +136,14 @@ class Renderer:
         return picture
 
     # ------------------------------------------------------------- each picture
-    def _place(self, layout: Layout, eye: FloatArray) -> None:
+    def _place(self, layout: Layout, eye: FloatArray, hidden: int) -> None:
         gl, items = self._gl, layout.instances[self._order]
         matrices = np.zeros((max(len(items), 1), 4, 4), np.float32)
         matrices[: len(items), :3, :3] = items["r"].transpose(0, 2, 1)  # column by column
         matrices[: len(items), 3, :3] = self._shifts = items["t"] - eye
         matrices[:, 3, 3] = 1.0
+        if hidden >= 0:
+            matrices[: len(items), :3, :3][self._order == hidden] = 0.0  # shrunk to a point
         gl.glBindBuffer(gl.GL_ARRAY_BUFFER, self._places.name)
         gl.glBufferData(gl.GL_ARRAY_BUFFER, matrices.nbytes, matrices, gl.GL_STREAM_DRAW)
         self._turns = items["r"]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,8 @@ class CameraRenderer:
         scene: The scene, whose renderer all cameras share.
         camera: The pinhole.
         limits: Nothing nearer and nothing farther along the optical axis is seen [m].
-        context: Whom to warn.
+        sensor: The sensor, which does not see its own visual.
+        warn: Called with what is missing.
     """
 
     def __init__(
@@ -58,23 +60,28 @@ class CameraRenderer:
         scene: Scene3d,
         camera: Pinhole,
         limits: tuple[float, float],
-        context: SensorContext,
+        sensor: Sensor[Any],
+        warn: Callable[[str], None],
     ) -> None:
         """Keep what does not change."""
         self._scene = scene
         self._camera = camera
         self._limits = limits
-        self._warn = context.warn
+        self._sensor = sensor
+        self._warn = warn
 
-    def render(self, pose: FloatArray, state: StateView, copy: int) -> Picture | None:
+    def render(self, pose: FloatArray, state: StateView) -> Picture | None:
         """Return (height, width, 3) from a pose (12,) of the optical frame; None: no OpenGL."""
         scene = self._scene
         if scene.renderer is None:
             scene.renderer = self._new_renderer()
         if not scene.renderer:
             return None
+        copy = copy_of(state.bodies, self._sensor.body)
         layout = scene.layout(state.bodies, state.wheels, pose[9:], copy)
-        picture: Picture = scene.renderer.render(self._camera, pose, self._limits, layout)
+        hidden = layout.visual_of(self._sensor.full_name)
+        renderer = scene.renderer
+        picture: Picture = renderer.render(self._camera, pose, self._limits, layout, hidden)
         return picture
 
     def _new_renderer(self) -> Any:
@@ -104,10 +111,12 @@ class Camera(Sensor[CameraReading]):
     ) -> None:
         """Put a camera into a world; ``spec`` is a CameraSpec, the rest as in `Sensor`."""
         super().__init__(spec, context, delay=delay, dropout=dropout)
-        self.camera = Pinhole(spec.ncols, spec.nrows, spec.fx, spec.fy, spec.cx, spec.cy)
+        self.camera = Pinhole.of_size(
+            (spec.ncols, spec.nrows), (spec.fx, spec.fy), (spec.cx, spec.cy)
+        )
         self.scene = context.scene3d or Scene3d()
         limits = (spec.clip_min, spec.clip_max)
-        self._renderer = CameraRenderer(self.scene, self.camera, limits, context)
+        self._renderer = CameraRenderer(self.scene, self.camera, limits, self, context.warn)
         self._ways = self.camera.directions() if spec.segmentation else None
 
     @property
@@ -123,8 +132,7 @@ class Camera(Sensor[CameraReading]):
         """Return a picture of the scene as it is now; None without OpenGL."""
         bodies = state.bodies
         pose = mounted(self.mount, self.body, bodies)
-        copy = copy_of(bodies, self.body)
-        rgb = self._renderer.render(pose[0], state, copy)
+        rgb = self._renderer.render(pose[0], state)
         if rgb is None:
             return None
         read_only(rgb)
@@ -132,7 +140,10 @@ class Camera(Sensor[CameraReading]):
             return CameraReading(tick, time, rgb, self.camera)
         hits = Hits.empty(self.camera.height, self.camera.width)
         limits = (self.spec.clip_min, self.spec.clip_max)
-        rays = Rays(self._ways, pose, 0, self.camera.height, *limits, pass_glass=True)
+        rays = Rays(
+            self._ways, pose, 0, self.camera.height, *limits, pass_glass=True, own=self.full_name
+        )
+        copy = copy_of(bodies, self.body)
         layout = self.scene.cast(rays, bodies, hits, state.wheels, copy)
         segments, things = segments_of(hits, layout)
         return CameraReading(tick, time, rgb, self.camera, read_only(segments), things)

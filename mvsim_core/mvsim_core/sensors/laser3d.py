@@ -81,7 +81,10 @@ class Laser3d(Lidar2d):
         if not self.spec.bodies_visible:
             mask = SEE_FIXED_ONLY
         pose = mounted(self.mount, self.body, state.bodies)
-        rays = Rays(ways.reshape(-1, 1, 3), pose, 0, len(ways), 0.0, self.range_max, mask, (16, 1))
+        limits = (0.0, self.range_max)
+        glass, own = self.spec.pass_glass, self.full_name
+        grid = ways.reshape(-1, 1, 3)
+        rays = Rays(grid, pose, 0, len(ways), *limits, mask, (16, 1), glass, own)
         copy = copy_of(state.bodies, self.body)
         self.scene3d.cast(rays, state.bodies, self._hits, state.wheels, copy)
         return self._hits.distance[: len(ways), 0]

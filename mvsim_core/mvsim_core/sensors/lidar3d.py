@@ -224,7 +224,9 @@ class Lidar3d(Sensor[CloudReading]):
         for beams, met in zip(self._beams, hits, strict=True):
             for row, n, k in pieces if count else ():
                 part = poses if len(poses) == 1 else poses[k : k + n]
-                rays = Rays(beams, part, row, n, 0.0, self.range_max, mask, tile)
+                limits = (0.0, self.range_max)
+                glass, own = self.spec.pass_glass, self.full_name
+                rays = Rays(beams, part, row, n, *limits, mask, tile, glass, own)
                 self.scene.cast(rays, state.bodies, met, state.wheels, copy)
 
     def _points(

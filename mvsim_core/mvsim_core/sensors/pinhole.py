@@ -28,6 +28,23 @@ class Pinhole(NamedTuple):
     cx: float
     cy: float
 
+    @classmethod
+    def of_size(
+        cls,
+        size: tuple[int, int],
+        focal: tuple[float, float],
+        centre: tuple[float | None, float | None],
+    ) -> Pinhole:
+        """Return intrinsics whose principal point, where not given, is half the size.
+
+        Args:
+            size: Width and height [pixel].
+            focal: fx and fy [pixel].
+            centre: cx and cy [pixel]; None: width / 2, height / 2, as the original's defaults are.
+        """
+        cx, cy = (0.5 * n if c is None else c for n, c in zip(size, centre, strict=True))
+        return cls(*size, *focal, cx, cy)
+
     @property
     def matrix(self) -> FloatArray:
         """(3, 3) K: from the optical frame to pixels."""

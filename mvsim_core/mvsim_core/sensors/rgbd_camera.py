@@ -109,7 +109,7 @@ class RgbdCamera(Sensor[RgbdReading]):
         self.depth_camera = _pinhole(spec, "depth")
         self.rgb_camera = _pinhole(spec, "rgb")
         limits = (spec.rgb_clip_min, spec.rgb_clip_max)
-        self._renderer = CameraRenderer(self.scene, self.rgb_camera, limits, context)
+        self._renderer = CameraRenderer(self.scene, self.rgb_camera, limits, self, context.warn)
         self._rgb_pose = compose(FROM_OPTICAL, spec.intensity_pose)
         self._ways = self.depth_camera.directions()
         self._hits = Hits.empty(self.depth_camera.height, self.depth_camera.width)
@@ -155,14 +155,22 @@ class RgbdCamera(Sensor[RgbdReading]):
         if not self.spec.sense_rgb:
             return None
         pose = mounted(self.rgb_optical_mount, self.body, state.bodies)[0]
-        rgb = self._renderer.render(pose, state, copy_of(state.bodies, self.body))
+        rgb = self._renderer.render(pose, state)
         return None if rgb is None else read_only(rgb)
 
     def _depth(self, state: StateView, noise: Floats) -> Floats:
         spec, bodies = self.spec, state.bodies
         pose = mounted(self.optical_mount, self.body, bodies)
         limits = (spec.depth_clip_min, spec.depth_clip_max)
-        rays = Rays(self._ways, pose, 0, self.depth_camera.height, *limits, pass_glass=True)
+        rays = Rays(
+            self._ways,
+            pose,
+            0,
+            self.depth_camera.height,
+            *limits,
+            pass_glass=True,
+            own=self.full_name,
+        )
         copy = copy_of(bodies, self.body)
         self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
         depth = np.zeros(self._hits.distance.shape, np.float32)
@@ -172,8 +180,10 @@ class RgbdCamera(Sensor[RgbdReading]):
 
 
 def _pinhole(spec: Any, kind: str) -> Pinhole:
-    names = ("ncols", "nrows", "fx", "fy", "cx", "cy")
-    return Pinhole(*(getattr(spec, f"{kind}_{name}") for name in names))
+    width, height, fx, fy, cx, cy = (
+        getattr(spec, f"{kind}_{name}") for name in ("ncols", "nrows", "fx", "fy", "cx", "cy")
+    )
+    return Pinhole.of_size((width, height), (fx, fy), (cx, cy))
 
 
 @njit(cache=True, nogil=True)

@@ -44,6 +44,7 @@ _CAMERA_MOUNT = Pose(z=0.5, roll=math.pi / 2, yaw=math.pi / 2)
 _INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
 
 
+_GLASS = "rays pass through surfaces whose opacity (alpha) is below 0.5"
 _RAYS = "rays are cast exactly, not sampled from a depth image"
 _DISPLAY = "RViz has its own display settings"
 _DEMAND = "a topic is published while it has subscribers"
@@ -95,6 +96,7 @@ class LaserSpec(SensorSpec):
     ignore_parent_body: bool = param(
         False, help="with raytrace_3d: rays pass through the own vehicle"
     )
+    pass_glass: bool = param(False, help=f"with raytrace_3d: {_GLASS}")
     viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
     viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=_DISPLAY)
     viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=_DISPLAY)
@@ -155,6 +157,7 @@ class Lidar3dSpec(SensorSpec):
         no_effect=_RAYS,
     )
     ignore_parent_body: bool = param(False, help="rays pass through the own vehicle")
+    pass_glass: bool = param(False, help=_GLASS)
     generate_intensity: bool = param(True, help="brightness of the surface; otherwise 1")
     motion_distortion: bool = param(
         True, help="columns are measured one after the other while the vehicle moves"
@@ -209,8 +212,8 @@ class CameraSpec(SensorSpec):
     )
     ncols: int = param(640, unit="px", check=in_range(1, 16384))
     nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    cx: float = param(320.0, unit="px")
-    cy: float = param(240.0, unit="px")
+    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
+    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
     fx: float = param(500.0, unit="px", check=POSITIVE)
     fy: float = param(500.0, unit="px", check=POSITIVE)
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
@@ -241,8 +244,8 @@ class RgbdCameraSpec(SensorSpec):
     sense_rgb: bool = param(True)
     depth_ncols: int = param(640, unit="px", check=in_range(1, 16384))
     depth_nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    depth_cx: float = param(320.0, unit="px")
-    depth_cy: float = param(240.0, unit="px")
+    depth_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_ncols / 2")
+    depth_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_nrows / 2")
     depth_fx: float = param(500.0, unit="px", check=POSITIVE)
     depth_fy: float = param(500.0, unit="px", check=POSITIVE)
     depth_clip_min: float = param(0.1, unit="m", check=POSITIVE)
@@ -251,8 +254,8 @@ class RgbdCameraSpec(SensorSpec):
     depth_noise_sigma: float = param(1e-3, unit="m", check=NOT_NEGATIVE)
     rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384))
     rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    rgb_cx: float = param(320.0, unit="px")
-    rgb_cy: float = param(240.0, unit="px")
+    rgb_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_ncols / 2")
+    rgb_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_nrows / 2")
     rgb_fx: float = param(500.0, unit="px", check=POSITIVE)
     rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)

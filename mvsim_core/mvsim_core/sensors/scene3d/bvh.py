@@ -66,13 +66,13 @@ class BvhCaster:
     def place(self, instances: Rows, moved: IntArray) -> None:
         """Do nothing: poses are read from the instances with each ray."""
 
-    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, own: int, hits: Hits) -> None:
         """Write what rays meet, as in `Caster`."""
         glass = GLASS if rays.pass_glass else 0.0
         _cast_kernel(
             (tables.instances, self._roots, self._nodes.rows, self._faces.rows),
             (rays.directions, rays.poses, origin),
-            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), glass),
+            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), glass, own),
             (tables.triangles, tables.rounds),
             (hits.distance, hits.cosine, hits.brightness, hits.part),
         )
@@ -205,7 +205,7 @@ def _area(box: FloatArray) -> float:
 def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-def]
     instances, roots, nodes, faces = scene
     directions, poses, origin = grid
-    first, count, near, reach, mask, glass = limits
+    first, count, near, reach, mask, glass, own = limits
     triangles, rounds = tables
     distance, cosine, brightness, part = hits
     o, d, lo, ld = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
@@ -220,7 +220,7 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
             best, best_face, best_item = reach, -1, -1
             for k in range(instances.shape[0]):
                 item = instances[k]
-                if not item.mask & mask:
+                if not item.mask & mask or k == own:
                     continue
                 for a in range(3):
                     lo[a] = ld[a] = 0.0

@@ -38,13 +38,14 @@ class Caster(Protocol):
     def place(self, instances: Rows, moved: IntArray) -> None:
         """Take over the poses of some rows of INSTANCE."""
 
-    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, own: int, hits: Hits) -> None:
         """Write what rays meet.
 
         Args:
             rays: The rays.
             tables: Instances, triangles, balls and cylinders.
             origin: Subtracted from the origins of the rays, as it was from the instances [m].
+            own: Row of an instance that the rays do not see; -1: none.
             hits: Where to.
         """
 

@@ -36,6 +36,8 @@ _NOTHING = 0xFFFFFFFF
 _FIELDS = 21  # of RTCRayHit16, each 16 wide
 #: A ray that goes on starts so much farther than where it met a triangle, not to meet it again.
 BEHIND = 1.0 + 4e-6
+#: Smaller components of directions are zero to the library; hits are computed with the true ones.
+TINY = 1e-15
 
 _pointer = ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -171,8 +173,8 @@ class EmbreeCaster:
         self._packet_ids = self._packet.view(np.uint32)
         self._valid = aligned(16, np.int32)
         self._options = aligned(16, np.uint32)  # RTCIntersectArguments
-        # Not RTC_RAY_QUERY_FLAG_COHERENT: a packet with a direction between -1e-18 and 0, as a
-        # mount turned by 180 degrees has it, then meets nothing at all, and it saves no time.
+        # Not RTC_RAY_QUERY_FLAG_COHERENT, which saves no time: on processors with AVX-512 a
+        # packet with a component of a direction between -1e-18 and 0 then meets nothing at all.
         self._options[0], self._options[1] = 0, _NOTHING
 
     def attach(self, row: int, model: Model, mask: int) -> None:
@@ -202,7 +204,7 @@ class EmbreeCaster:
             _place_kernel(instances, moved, self._geometries, self._transforms)
             self._changed = True
 
-    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, own: int, hits: Hits) -> None:
         """Write what rays meet, as in `Caster`."""
         if self._changed:
             self._commit()
@@ -220,7 +222,16 @@ class EmbreeCaster:
             address,
             (self._packet, self._packet_ids, self._valid),
             (rays.directions, rays.poses, origin),
-            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), rays.tile, glass),
+            (
+                rays.first,
+                rays.rows,
+                rays.near,
+                rays.reach,
+                np.uint32(rays.mask),
+                rays.tile,
+                glass,
+                own,
+            ),
             (tables.instances, tables.triangles, tables.rounds),
             (hits.distance, hits.cosine, hits.brightness, hits.part),
         )
@@ -260,11 +271,12 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
 
     Triangles around something round only tell that a ray comes near it. What it meets of that is
     computed, and the ray cast on: there may be something else before that, or behind where it
-    passes by. A ray that passes glass is cast on likewise.
+    passes by. A ray that passes glass, or
+    the visual of its own sensor, is cast on likewise.
     """
     floats, ids, valid = packet
     directions, poses, origin = grid
-    first, count, near, reach, mask, tile, glass = limits
+    first, count, near, reach, mask, tile, glass, own = limits
     instances, triangles, rounds = tables
     distance, cosine, brightness, part = hits
     columns = directions.shape[1]
@@ -283,7 +295,9 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                     along[k, axis] = p[a] * d[0] + p[a + 1] * d[1] + p[a + 2] * d[2]
                     start[k, axis] = p[9 + axis] - origin[axis]
                     floats[16 * axis + k] = start[k, axis]
-                    floats[64 + 16 * axis + k] = along[k, axis]
+                    # Not the 1e-16 that sin(180 degrees) leaves; see `EmbreeCaster`.
+                    tiny = abs(along[k, axis]) < TINY
+                    floats[64 + 16 * axis + k] = 0.0 if tiny else along[k, axis]
                 floats[48 + k] = near
                 floats[112 + k] = 0.0
                 floats[128 + k] = reach
@@ -317,7 +331,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                     else:
                         t, c = round_hit(item, rounds[face.round], o, d3, near)
                         t = t if t <= reach else np.inf
-                    if face.opacity < glass:
+                    if face.opacity < glass or row == own:
                         t = np.inf
                         flat = False
                     if not flat:

@@ -46,6 +46,7 @@ class Part(NamedTuple):
         label: Its kind: "ground", "wall", "map", "block", "actor" or "vehicle".
         body: Row of BODY; -1: it is fixed in the world.
         wheel: Row of WHEEL whose spin and steering it follows; -1: none.
+        sensor: Full name of the sensor whose visual it is, which does not see it; "": none.
     """
 
     model: Model
@@ -53,6 +54,7 @@ class Part(NamedTuple):
     label: str = ""
     body: int = -1
     wheel: int = -1
+    sensor: str = ""
 
 
 class FixedModel:
@@ -111,6 +113,8 @@ class Layout:
         self._fixed: dict[Hashable, Sequence[Part]] = {}
         self._baked: Rows = np.zeros(0, INSTANCE)
         self._models: list[tuple[FixedModel, int]] = []
+        self._visuals: dict[str, int] = {}
+        self._standing: dict[int, None] = {}
         self._stale = False
         self._moved = np.zeros(0, np.int64)
 
@@ -130,6 +134,8 @@ class Layout:
             return
         for row, part in self._groups.pop(key)[1].items():
             self._detach(row, part.model)
+            self._visuals.pop(part.sensor, None)
+            self._standing.pop(row, None)
         if self._fixed.pop(key, None) is not None:
             self._stale = True
 
@@ -167,9 +173,13 @@ class Layout:
                     self._caster.attach(row, model, int(rows[row]["mask"]))
             self._caster.place(rows, np.flatnonzero(rows["mask"]))
         tables = Tables(rows, pool.triangles, pool.rounds)
-        self._caster.cast(rays, tables, self.origin, hits)
+        self._caster.cast(rays, tables, self.origin, self.visual_of(rays.own), hits)
 
     # ------------------------------------------------------------ what hits belong to
+    def visual_of(self, sensor: str) -> int:
+        """Return the row of the instance that is the visual of a sensor; -1: it has none."""
+        return self._visuals.get(sensor, -1)
+
     def parts(self) -> Iterator[tuple[int, Part]]:
         """Iterate over what `Hits.part` says and the part that it stands for, in order of coming.
 
@@ -184,16 +194,24 @@ class Layout:
 
     # ------------------------------------------------------------ how it is done
     def _sort_in(self, key: Hashable, parts: Sequence[Part], bodies: Rows) -> None:
-        still = [p.body < 0 or bodies["kind"][p.body] == STATIC for p in parts]
+        # Visuals of sensors are always instances of their own: their sensor must not see them.
+        still = [not p.sensor and (p.body < 0 or bodies["kind"][p.body] == STATIC) for p in parts]
         fixed = tuple(p for p, stands in zip(parts, still, strict=True) if stands)
         if fixed:
             self._fixed[key] = fixed
             self._stale = True
         rows = {}
         for part, stands in zip(parts, still, strict=True):
-            if not stands:
-                frame = (part.body, part.wheel)
-                rows[self._attach(part.model, body_code(part.body), frame)] = part
+            if stands:
+                continue
+            mask = body_code(part.body) if part.body >= 0 else SEE_ALL
+            row = self._attach(part.model, mask, (part.body, part.wheel))
+            rows[row] = part
+            if part.sensor:
+                self._visuals[part.sensor] = row
+            if part.body < 0:
+                self._standing[row] = None
+                self._place_fixed()
         self._groups[key] = (fixed, rows)
 
     def _attach(
@@ -275,8 +293,11 @@ class Layout:
         rows = self._instances.rows
         for fixed, row in self._models:
             rows[row]["t"] = fixed.middle - self.origin
+        for row in self._standing:
+            rows[row]["t"] = -self.origin
         if self._caster is not None:
-            self._caster.place(rows, np.array([row for _, row in self._models], np.int64))
+            placed = [*(row for _, row in self._models), *self._standing]
+            self._caster.place(rows, np.array(placed, np.int64))
 
 
 def fixed_id(number: int) -> int:

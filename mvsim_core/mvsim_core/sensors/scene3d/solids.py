@@ -20,6 +20,8 @@ from mvsim_core.state.arrays import FloatArray, IntArray
 SIDES = 24
 #: How far the flat faces of a ball may be from its corners' sphere [m].
 FINE = 1e-3
+#: A wall up to so thick [m] has no rim where one looks through it.
+THIN = 0.05
 
 Point = tuple[float, float, float]
 
@@ -74,6 +76,9 @@ def slab(
     sides = {"FRONT": (hidden, shown), "BACK": (shown, hidden)}
     plain = material._replace(cull_face="NONE")
     right, left = sides.get(material.cull_face, (plain, plain))
+    thickness = float(t.max() - t.min())
+    if material.cull_face != "NONE" and thickness <= THIN:
+        plain = hidden  # else its rim flickers where its sides are not seen
     upright = (  # lower left, lower right corner as seen from outside; where the texture begins
         (a, b, s, right),
         (c, d, length - s, left),

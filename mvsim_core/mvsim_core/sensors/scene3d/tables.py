@@ -63,6 +63,7 @@ class Rays(NamedTuple):
         mask: Bits that an instance must have one of.
         tile: Rows and columns of 16 rays that go together best.
         pass_glass: Whether rays go through surfaces whose opacity is below `GLASS`.
+        own: Full name of the sensor, whose own visual they do not see.
     """
 
     directions: FloatArray
@@ -74,6 +75,7 @@ class Rays(NamedTuple):
     mask: int = SEE_ALL
     tile: tuple[int, int] = (4, 4)
     pass_glass: bool = False
+    own: str = ""
 
 
 @dataclass(frozen=True, eq=False)
