@@ -11,8 +11,8 @@ from rosgraph_msgs.msg import Clock
 from simulation_interfaces.msg import Result
 
 from tests.physics.worlds import cart, world
-from tests.ros.service_client import Client
 from tests.ros.node_process import NodeProcess, Observer, eventually
+from tests.ros.service_client import Client
 
 pytestmark = pytest.mark.ros
 

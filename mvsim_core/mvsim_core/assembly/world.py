@@ -131,7 +131,7 @@ class Assembler:
         source: Any,
         name: str | None,
         pose: Any,
-        taken: Iterable[str],
+        taken: Collection[str],
     ) -> tuple[EntityModel, FileState | None]:
         """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
 

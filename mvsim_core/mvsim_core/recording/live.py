@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 class Source(Protocol):
     """The part of a world that is needed here."""
 
-    data: State
+    @property
+    def data(self) -> State:
+        """The arrays."""
 
     @property
     def ticks(self) -> int:

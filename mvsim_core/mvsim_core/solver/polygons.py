@@ -3,7 +3,8 @@
 """Contact points of two convex polygons, in double precision and near the origin.
 
 After `b2CollidePolygons`, `b2FindMaxSeparation`, `b2ClipPolygons` of Box2D 3 (manifold.c,
-E. Catto, MIT licence). Different here: polygons have any number of corners; the search of the deepest face
+E. Catto, MIT licence). Different here: polygons have any number of corners; the search of the
+deepest face
 is linear in their number; what moves fast is swept along its way, so that it neither passes
 through thin things nor stumbles over the corners of what it passes by.
 

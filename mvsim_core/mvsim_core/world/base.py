@@ -14,8 +14,8 @@ from mvsim_core.errors import Problem, UnknownName
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, Rows
 from mvsim_core.state.entities import Entity
-from mvsim_core.world.data import Data
 from mvsim_core.world.contacts import Contact, contacts_of
+from mvsim_core.world.data import Data
 from mvsim_core.world.handles import Actor, Block, Handle, Handles, Pivot, PivotHandles
 from mvsim_core.world.joints import root_of
 from mvsim_core.world.model import Model

@@ -264,8 +264,8 @@ class Handles(Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is one of that name."""
-        entity = self._world.data.entities.get(name)
-        return entity is not None and entity.kind == self._kind
+        entities = self._world.data.entities
+        return isinstance(name, str) and name in entities and entities[name].kind == self._kind
 
 
 class PivotHandles(Mapping[str, Pivot]):

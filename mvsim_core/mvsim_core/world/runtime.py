@@ -92,14 +92,14 @@ class Runtime:
         if model.vehicle is not None:
             self._add_sensors(entity, data)
 
-    def remove(self, entity: Entity) -> None:
+    def remove(self, entity: Entity, tick: int) -> None:
         """Forget an entity; its rows may be free already."""
         del self._entities[entity.token], self.names[entity.row]
         self.ground.remove(entity)
         self.animations.pop(entity.token, None)
         self.scene.remove_body(entity.row)
         self.scene3d.remove(entity.token)
-        self._retire(entity)
+        self._retire(entity, tick)
         if entity.model.vehicle is None:
             return
         spec = entity.spec
@@ -110,9 +110,9 @@ class Runtime:
         if len(entity.model.limits):
             self.kinematics.remove(entity.limit0)
 
-    def _retire(self, entity: Entity) -> None:
+    def _retire(self, entity: Entity, tick: int) -> None:
         sensors = self._sensors.pop(entity.token, [])
-        self.sensors.remove(sensors)
+        self.sensors.remove(sensors, tick)
         for sensor in sensors:
             sensor.bind(Gone(sensor.full_name))
         if sensors:
@@ -126,7 +126,7 @@ class Runtime:
         """Fit to another state of the same model: take out what is not in it, add what is new."""
         there = {entity.token: entity for entity in data.entities.values()}
         for entity in [e for token, e in self._entities.items() if token not in there]:
-            self.remove(entity)
+            self.remove(entity, data.ticks)
         for token, entity in there.items():
             if token not in self._entities:
                 self.add(entity, data)
@@ -136,12 +136,12 @@ class Runtime:
             sensor.bind(data.sensors[sensor.full_name])
         self.sensors.resync(data.ticks)
 
-    def remove_sensors(self) -> None:
+    def remove_sensors(self, tick: int) -> None:
         """Remove all sensors for good."""
         for entity in list(self._entities.values()):
-            self._retire(entity)
+            self._retire(entity, tick)
             self._retired[entity.token] = []
-        self.sensors.remove(self.fixed_sensors)
+        self.sensors.remove(self.fixed_sensors, tick)
         self.fixed_sensors = []
 
     def sensors_of(self, entity: Entity) -> list[Any]:

@@ -213,14 +213,14 @@ class World(Entities):
         islands.leave(self.data, entity)
         for sensor in self._runtime.sensors_of(entity):
             del self.data.sensors[sensor.full_name]
-        self._runtime.remove(entity)
+        self._runtime.remove(entity, self.ticks)
         self.data.displace(entity)
         self._removed[entity.token] = f"was removed at {self.time:g} s"
         self._follow_log()
 
     def remove_sensors(self) -> None:
         """Remove all sensors, for runs that need the motion only."""
-        self._runtime.remove_sensors()
+        self._runtime.remove_sensors(self.ticks)
         self.data.sensors.clear()
 
     def weld(self, a: str | Handle, b: str | Handle) -> None:

@@ -121,7 +121,8 @@ class Layout:
     @property
     def instances(self) -> Rows:
         """INSTANCE rows, some of them free; as `update` left them."""
-        return self._instances.rows
+        rows: Rows = self._instances.rows
+        return rows
 
     # ------------------------------------------------------------ what comes and goes
     def add(self, key: Hashable, parts: Sequence[Part]) -> None:

@@ -25,12 +25,14 @@ class ModelPool:
     @property
     def triangles(self) -> Rows:
         """TRIANGLE rows of all models; read anew after each `acquire`."""
-        return self._triangles.rows
+        rows: Rows = self._triangles.rows
+        return rows
 
     @property
     def rounds(self) -> Rows:
         """ROUND rows of all models; read anew after each `acquire`."""
-        return self._rounds.rows
+        rows: Rows = self._rounds.rows
+        return rows
 
     def __len__(self) -> int:
         """Return the number of models in use."""
