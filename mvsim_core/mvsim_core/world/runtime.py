@@ -7,7 +7,7 @@ It holds no number that a snapshot would need: `sync` makes it fit any state of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -73,7 +73,7 @@ class Runtime:
         self.fixed_sensors = model.assembler.sensors(None, self.scene, self.scene3d)
 
     def add(self, entity: Entity, data: Data) -> None:
-        """Take an entity in whose rows are in the tables."""
+        """Take an entity in whose rows are in the tables; its sensors come by `new_sensors`."""
         self._entities[entity.token] = entity
         self.names[entity.row] = entity.name
         model, spec = entity.model, entity.spec
@@ -89,8 +89,6 @@ class Runtime:
         copy = int(data.bodies["copy"][entity.row])
         self.scene.add_body(entity.row, model.solids, copy)
         self.scene3d.add(entity.token, partial(self.model.assembler.parts, entity), copy)
-        if model.vehicle is not None:
-            self._add_sensors(entity, data)
 
     def remove(self, entity: Entity, tick: int) -> None:
         """Forget an entity; its rows may be free already."""
@@ -120,7 +118,7 @@ class Runtime:
 
     def begin(self, data: Data) -> None:
         """Schedule the fixed sensors of a new state."""
-        self._enlist(self.fixed_sensors, data)
+        self.enlist(self.fixed_sensors, data)
 
     def sync(self, data: Data) -> None:
         """Fit to another state of the same model: take out what is not in it, add what is new."""
@@ -130,6 +128,7 @@ class Runtime:
         for token, entity in there.items():
             if token not in self._entities:
                 self.add(entity, data)
+                self.enlist(self.new_sensors(entity), data)
         for entity in there.values():
             self.ground.refit(entity, data)
         for sensor in self.all_sensors():
@@ -143,6 +142,10 @@ class Runtime:
             self._retired[entity.token] = []
         self.sensors.remove(self.fixed_sensors, tick)
         self.fixed_sensors = []
+
+    def entities(self) -> Iterable[Entity]:
+        """Return all entities, of all copies."""
+        return self._entities.values()
 
     def sensors_of(self, entity: Entity) -> list[Any]:
         """Return the sensors of a vehicle, in file order."""
@@ -165,17 +168,18 @@ class Runtime:
         if len(entity.model.limits):
             self.kinematics.add(entity.limit0, entity.model.kinematics)
 
-    def _add_sensors(self, entity: Entity, data: Data) -> None:
+    def new_sensors(self, entity: Entity, copy: int = 0) -> list[Any]:
+        """Return the sensors of a vehicle in a copy; the same ones if it came back."""
         sensors = self._retired.pop(entity.token, None)
-        if sensors is None:
+        if sensors is None and entity.kind == "vehicle":
             sensors = self.model.assembler.sensors(entity.model, self.scene, self.scene3d)
-        copy = int(data.bodies["copy"][entity.row])
-        for sensor in sensors:
+        for sensor in sensors or ():
             sensor.bind_rows(entity.row, entity.wheel0, entity.n_wheels, copy)
-        self._sensors[entity.token] = sensors
-        self._enlist(sensors, data)
+        self._sensors[entity.token] = sensors or []
+        return sensors or []
 
-    def _enlist(self, sensors: list[Any], data: Data) -> None:
+    def enlist(self, sensors: list[Any], data: Data) -> None:
+        """Schedule sensors, with the data that a state has of them or new data."""
         for sensor in sensors:
             kept = data.sensors.get(sensor.full_name)
             if kept is None:

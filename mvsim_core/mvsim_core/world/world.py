@@ -7,47 +7,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mvsim_core.dynamics.followers import followers_kernel
-from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
-from mvsim_core.dynamics.odometry import odometry_kernel
-from mvsim_core.dynamics.pivots import pivot_kernel
 from mvsim_core.errors import BuildError, LogError, Problem
-from mvsim_core.friction import contact_kernel
 from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.trajectory import TrajectoryFiles
-from mvsim_core.solver.ideal import ideal_twist_kernel
-from mvsim_core.solver.solve import solve
 from mvsim_core.state.entities import Entity, EntityModel
-from mvsim_core.state.finite import body_error, wheel_error
 from mvsim_core.world import islands, joints
 from mvsim_core.world.base import Entities
-from mvsim_core.world.commands import apply_commands_kernel
 from mvsim_core.world.data import Data
 from mvsim_core.world.handles import Handle
 from mvsim_core.world.model import Model
 from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
+from mvsim_core.world.step import PHASES, RECORDING, SENSORS, step_physics
 from mvsim_core.world.vehicle import Vehicle
 
 if TYPE_CHECKING:
     from mvsim_core.rendering.picture import View
+    from mvsim_core.world.batch import Batch
     from mvsim_core.xmlfile import FileState
-
-PHASES = (
-    "commands",
-    "kinematics",
-    "animations",
-    "controllers",
-    "friction",
-    "integrate",
-    "solver",
-    "terrain",
-    "odometry",
-    "sensors",
-    "recording",
-)
-COMMANDS, KINEMATICS, ANIMATIONS, CONTROLLERS, FRICTION = range(5)
-INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
 
 
 class World(Entities):
@@ -75,52 +52,13 @@ class World(Entities):
         Raises:
             StepError: A number of the state is not finite.
         """
-        data, run = self.data, self._runtime
-        dt, gravity, movers = self.model.dt, self.model.gravity, self.data.movers.ids
-        mark = self._profile.mark
+        data, run, mark = self.data, self._runtime, self._profile.mark
         self._profile.start()
-        apply_commands_kernel(data.vehicles, data.bodies, data.clock, self._timeout_ticks())
-        mark(COMMANDS)
-        if len(run.kinematics):
-            run.kinematics.apply(data, dt)
-            mark(KINEMATICS)
-        for animation in run.animations.values():
-            animation.apply(data, (data.ticks + 1) * dt, dt)
-        mark(ANIMATIONS)
-        for controller in run.controllers.systems:
-            controller.apply(data, gravity, dt)
-        mark(CONTROLLERS)
-        contact_kernel(data.bodies, data.wheels, data.vehicles, gravity, dt)
-        if len(self.model.regions):
-            self.model.regions.apply(data)
-        for friction in run.friction.systems:
-            friction.apply(data, gravity, dt)
-        mark(FRICTION)
-        bad = sum_wheel_forces_kernel(data.bodies, data.wheels, movers)
-        if bad >= 0:
-            raise wheel_error(data.entities.values(), data.wheels, bad, data.ticks + 1)
-        if len(data.pivots):
-            pivot_kernel(data.bodies, data.pivots)
-        integrate_velocities_kernel(data.bodies, movers, gravity, dt)
-        mark(INTEGRATE)
-        bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data))
-        if bad >= 0:
-            raise body_error(data.entities.values(), data.bodies, bad, data.ticks + 1)
-        if run.ideal:
-            ideal_twist_kernel(data.bodies, data.vehicles, dt)
-        mark(SOLVER)
-        if data.relief:
-            run.ground.apply(data, dt)
-        if len(data.followers):
-            followers_kernel(data.bodies, data.followers.ids)
-        mark(TERRAIN)
-        odometry_kernel(data.bodies, data.wheels, data.vehicles, dt)
-        data.clock += 1
+        step_physics(self.model, run, data, self._timeout_ticks(), mark)
         ticks = data.ticks
-        mark(ODOMETRY)
         self.new_readings = []
         if ticks >= run.sensors.next_tick:
-            self.new_readings = run.sensors.sample(data, ticks, ticks * dt)
+            self.new_readings = run.sensors.sample(data, ticks, ticks * self.model.dt)
         mark(SENSORS)
         if self._recorder is not None or self._trajectory is not None:
             self._record()
@@ -260,6 +198,21 @@ class World(Entities):
         """Return a snapshot for `restore`: an independent copy of all that changes."""
         return self.data.copy()
 
+    def replicate(self, count: int) -> Batch:
+        """Return independent copies of the world as it is now, which are stepped as one.
+
+        Copy k gets seed + k. Vehicles can't be added, removed or welded in a copy.
+
+        Args:
+            count: How many, >= 1.
+
+        Raises:
+            BuildError: There is less than one.
+        """
+        from mvsim_core.world.batch import Batch
+
+        return Batch(self.model, self.data, count, self.command_timeout)
+
     def restore(self, snapshot: Data) -> None:
         """Return to a snapshot of this world or of another one of the same file.
 
@@ -270,6 +223,9 @@ class World(Entities):
     def begin(self) -> None:
         """Build up the initial state and keep it for resets; called once, by the assembly."""
         data, run = self.data, self._runtime
+        for k, fixture in enumerate(self.model.fixtures):
+            for solid in fixture.solids:
+                islands.enter_fixture(data, -1 - k, solid)
         for model in self.model.entities:
             self._insert(model)
         for spec in self.model.spec.joints:
@@ -278,9 +234,6 @@ class World(Entities):
         for i, spec in enumerate(self.model.spec.joints):
             if spec.type != "weld":
                 joints.add_joint(data, spec, spec.name or f"joint_{i + 1}")
-        for k, fixture in enumerate(self.model.fixtures):
-            for solid in fixture.solids:
-                islands.enter_fixture(data, -1 - k, solid)
         run.ground.settle_all(data)
         run.begin(data)
         run.sensors.warm(data)  # so that no first reading stalls a step
@@ -307,6 +260,7 @@ class World(Entities):
         if ground.has_relief(entity, float(self.data.bodies["z"][entity.row])):
             self.data.relief = True
         self._runtime.add(entity, self.data)
+        self._runtime.enlist(self._runtime.new_sensors(entity), self.data)
         islands.enter(self.data, entity)
         animation = self._runtime.animations.get(entity.token)
         if animation is not None:
