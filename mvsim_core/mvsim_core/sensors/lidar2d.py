@@ -16,14 +16,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.geometry.poses import rotation
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorBatch, SensorContext, StateView
 from mvsim_core.sensors.blocks import Blocks, with_room
 from mvsim_core.sensors.noise import ANGLE, READING, WordArray, normals_kernel
@@ -191,10 +191,9 @@ class LidarBatch(SensorBatch):
         self._noise = with_room(self._noise, end)
         self._ranges = with_room(self._ranges, end)
         part = slice(first, first + sensor.n)
-        angles = sensor.angles
-        self._straight[0, part], self._straight[1, part] = np.cos(angles), np.sin(angles)
-        self._rays[:2, part] = self._straight[:, part]
-        self._fans[place] = _fan_of(sensor, first)[0]
+        straight = _directions(sensor.angle_min, sensor.angle_increment, sensor.n)
+        self._straight[:, part] = self._rays[:2, part] = straight
+        self._fans[place] = _fan_of(sensor, first)
         return place
 
     def remove(self, place: int) -> None:
@@ -227,27 +226,31 @@ class LidarBatch(SensorBatch):
         return readings
 
 
-def _fan_of(sensor: Lidar2d, first: int) -> Rows:
+def _fan_of(sensor: Lidar2d, first: int) -> tuple[float, ...]:
     """Return one row of FAN."""
-    row = np.zeros(1, FAN)
-    fan = row[0]
-    fan["body"], fan["copy"] = sensor.body, sensor.copy
-    fan["first"], fan["n"] = first, sensor.n
-    fan["name"] = sensor.name_word
-    fan["sees_bodies"] = sensor.spec.bodies_visible
-    fan["range_min"], fan["range_max"] = sensor.range_min, sensor.range_max
-    fan["range_sigma"] = sensor.spec.range_std_noise
-    fan["angle_sigma"] = sensor.spec.angle_std_noise
-    fan["angle_min"], fan["step"] = sensor.angle_min, sensor.angle_increment
-    fan["per_step"] = 1.0 / sensor.angle_increment
-    fan["turn"] = FULL_TURN / sensor.angle_increment
-    for name in ("x", "y", "z"):
-        fan[f"mount_{name}"] = getattr(sensor.mount, name)
-    turn = rotation(sensor.mount)
-    for i in range(3):
-        for j in range(2):
-            fan[f"r{i}{j}"] = turn[i, j]
-    return row
+    given: tuple[float, ...] = (
+        *(sensor.body, sensor.copy, sensor.name_word, first, sensor.n),
+        *(sensor.spec.bodies_visible, sensor.range_min, sensor.range_max),
+        *(sensor.spec.range_std_noise, sensor.spec.angle_std_noise),
+        *(sensor.angle_min, sensor.angle_increment, 1.0 / sensor.angle_increment),
+        *(FULL_TURN / sensor.angle_increment, 0.0),
+        *_mounted(sensor.mount),
+    )
+    return given + (0.0,) * (len(FAN.names or ()) - len(given))
+
+
+# Worlds have thousands of the same lidar.
+@lru_cache(maxsize=256)
+def _mounted(mount: Pose) -> tuple[float, ...]:
+    """Return place and rotation of a mount as FAN has them, from mount_x to r21."""
+    return (*mount[:3], *rotation(mount)[:, :2].ravel().tolist())
+
+
+@lru_cache(maxsize=64)
+def _directions(angle_min: float, step: float, n: int) -> FloatArray:
+    """Return (2, n) cosines and sines of the rays of a fan."""
+    angles = angle_min + step * np.arange(n, dtype=np.float64)
+    return read_only(np.array([np.cos(angles), np.sin(angles)]))
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -25,7 +25,8 @@ import numpy.typing as npt
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.sensors.blocks import Blocks, with_room
 from mvsim_core.sensors.grid_rays import GRID, grid_kernel
-from mvsim_core.sensors.rays import CHUNK, GROUP, OUTLINE, SHAPE, Shapes, trace_kernel
+from mvsim_core.sensors.ray_search import CHUNK, GROUP, OUTLINE, trace_kernel
+from mvsim_core.sensors.rays import SHAPE, Shapes
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 #: Shapes in one chunk. Looking at a shape costs about as much as looking at a chunk.
