@@ -99,10 +99,13 @@ def test_message(body: str, message: str) -> None:
 
 
 def test_the_same_note_comes_once_with_the_number_of_places() -> None:
-    wall = '<element class="vertical_plane"><cull_face>BACK</cull_face></element>\n'
-    assert notes(3 * wall) == [
-        "line 2: <element>: cull_face is accepted and has no effect: all surfaces are seen from"
-        " both sides (and 2 more)"
+    hills = (
+        '<element class="elevation_map"><elevation_data_matrix>[0 0;0 1]</elevation_data_matrix>'
+        "<model_split_size>5</model_split_size></element>\n"
+    )
+    assert notes(3 * hills) == [
+        "line 2: <element>: model_split_size is accepted and has no effect: models are drawn whole"
+        " (and 2 more)"
     ]
 
 
@@ -115,7 +118,7 @@ def test_a_follower_of_nobody_is_no_more_than_a_note() -> None:
     "body",
     [
         "<b2d_vel_iters>8</b2d_vel_iters>",
-        '<element class="horizontal_plane"><cull_face>NONE</cull_face></element>',
+        '<element class="horizontal_plane"><cull_face>FRONT</cull_face></element>',
         sensor("laser", '<publish enabled="false"><publish_topic>/s</publish_topic></publish>'),
     ],
 )
