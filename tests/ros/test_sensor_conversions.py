@@ -126,7 +126,7 @@ def test_depth_is_metres_or_millimetres() -> None:
     np.testing.assert_array_equal(np.frombuffer(metres.data, "f4").reshape(2, 3), depth)
     counts = raw_depth_image_message(depth, "c", NOW)
     assert (counts.encoding, counts.step) == ("16UC1", 6)
-    assert np.frombuffer(counts.data, "u2").tolist() == [0, 123, 2000, 65535, 1, 0]
+    assert np.frombuffer(counts.data, "u2").tolist() == [0, 123, 2000, 0, 1, 0]  # REP-118
 
 
 def test_camera_info_is_that_of_a_pinhole() -> None:

@@ -4,17 +4,24 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
-from mvsim_core.rendering import shaders
-from mvsim_core.rendering.context import Context, GlMissingError, GlObject, gl_context
-from mvsim_core.rendering.vertex_buffers import WIDTH, Stretch, corners_of
+from mvsim_core.rendering.context import Context, GlObject, gl_context
+from mvsim_core.rendering.gl_memory import (
+    Mesh,
+    largest_texture,
+    load_mesh,
+    load_sky_box,
+    load_texture,
+    make_shadow_map,
+    make_target,
+    programs,
+)
+from mvsim_core.rendering.vertex_buffers import Stretch
 from mvsim_core.sensors.pinhole import Pinhole
 from mvsim_core.sensors.scene3d.layout import Layout
 from mvsim_core.sensors.scene3d.model import Model
@@ -26,27 +33,6 @@ from mvsim_core.state.arrays import FloatArray, IntArray
 SHADOW_REACH = 25.0
 SHADOW_HEIGHT = 60.0
 SHADOW_PIXELS = 1024
-#: Sides of a cube of images in the order of OpenGL: +x -x +y -y +z -z, looked at along z, y up.
-_SIDES = ("Right", "Left", "Up", "Down", "Front", "Back")
-
-
-@dataclass(eq=False)
-class _Mesh:
-    """A model in the memory of OpenGL.
-
-    Attributes:
-        array: Its vertex array.
-        corners: The buffer of its corners.
-        stretches: What is drawn alike, opaque ones first.
-        textures: Of the stretches.
-        opaque: Number of corners of opaque stretches.
-    """
-
-    array: GlObject
-    corners: GlObject
-    stretches: list[Stretch]
-    textures: list[GlObject]
-    opaque: int
 
 
 class Renderer:
@@ -69,20 +55,19 @@ class Renderer:
         self._context.use()
         self._gl = gl = self._context.gl
         self._lights = lights
-        self._solid, self._shadow, self._sky = _programs(self._context)
+        self._solid, self._shadow, self._sky = programs(self._context)
         self._names: dict[tuple[int, str], int] = {}
-        self._largest = int(gl.glGetIntegerv(gl.GL_MAX_TEXTURE_SIZE))
-        self._white = self._texture(np.full((1, 1, 3), 255, np.uint8))
+        self._white = load_texture(self._context, np.full((1, 1, 3), 255, np.uint8))
         self._textures: WeakValueDictionary[str, GlObject] = WeakValueDictionary()
-        self._meshes: WeakKeyDictionary[Model, _Mesh] = WeakKeyDictionary()
+        self._meshes: WeakKeyDictionary[Model, Mesh] = WeakKeyDictionary()
         self._targets: dict[tuple[int, int], list[GlObject]] = {}
         self._places = self._context.create("Buffers")
         self._empty = self._context.create("VertexArrays")
-        self._boxed = self._sky_box(lights.sky_box)
-        self._shadow_map, self._shadow_target = self._shadow_buffers()
+        self._boxed = load_sky_box(self._context, lights.sky_box)
+        self._shadow_map, self._shadow_target = make_shadow_map(self._context, SHADOW_PIXELS)
         self._version: tuple[int, int] | None = None
         self._order: IntArray = np.zeros(0, np.int64)
-        self._drawn: list[tuple[_Mesh, int, int]] = []
+        self._drawn: list[tuple[Mesh, int, int]] = []
         gl.glClipControl(gl.GL_LOWER_LEFT, gl.GL_ZERO_TO_ONE)
         gl.glEnable(gl.GL_TEXTURE_CUBE_MAP_SEAMLESS)
 
@@ -218,7 +203,7 @@ class Renderer:
         gl = self._gl
         size = (camera.width, camera.height)
         if size not in self._targets:
-            self._targets[size] = self._target(*size)
+            self._targets[size] = make_target(self._context, *size)
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self._targets[size][0].name)
         gl.glViewport(0, 0, *size)
         gl.glClearDepth(limits[0] / limits[1])  # of what is as far as can be seen
@@ -275,7 +260,7 @@ class Renderer:
         however its triangles are ordered and whether it is a sheet or a slab.
         """
         gl = self._gl
-        panes: list[tuple[float, int, _Mesh, Stretch, GlObject, int]] = []
+        panes: list[tuple[float, int, Mesh, Stretch, GlObject, int]] = []
         for mesh, first, count in self._drawn:
             for stretch, texture in zip(mesh.stretches, mesh.textures, strict=True):
                 for k in range(first, first + count) if stretch.clear else ():
@@ -309,115 +294,23 @@ class Renderer:
         for model, users in layout.users.items():
             mesh = self._meshes.get(model)
             if mesh is None:
-                mesh = self._meshes[model] = self._mesh(model)
+                mesh = self._meshes[model] = load_mesh(
+                    self._context, model, self._places, self._image
+                )
             if mesh.stretches:
                 self._drawn.append((mesh, len(rows), len(users)))
                 rows.extend(users)
         self._order = np.array(rows, dtype=np.int64)
-
-    def _mesh(self, model: Model) -> _Mesh:
-        gl, create = self._gl, self._context.create
-        corners, stretches = corners_of(model)
-        array, buffer = create("VertexArrays"), create("Buffers")
-        gl.glBindVertexArray(array.name)
-        gl.glBindBuffer(gl.GL_ARRAY_BUFFER, buffer.name)
-        gl.glBufferData(gl.GL_ARRAY_BUFFER, corners.nbytes, corners, gl.GL_STATIC_DRAW)
-        start = 0
-        for location, size in enumerate((3, 3, 2, 4)):
-            gl.glEnableVertexAttribArray(location)
-            gl.glVertexAttribPointer(
-                location, size, gl.GL_FLOAT, False, 4 * WIDTH, ctypes.c_void_p(4 * start)
-            )
-            start += size
-        gl.glBindBuffer(gl.GL_ARRAY_BUFFER, self._places.name)
-        for k in range(4):
-            gl.glEnableVertexAttribArray(4 + k)
-            gl.glVertexAttribPointer(4 + k, 4, gl.GL_FLOAT, False, 64, ctypes.c_void_p(16 * k))
-            gl.glVertexAttribDivisor(4 + k, 1)
-        textures = [self._image(stretch.texture) for stretch in stretches]
-        opaque = sum(s.corners for s in stretches if not s.clear)
-        return _Mesh(array, buffer, stretches, textures, opaque)
 
     def _image(self, path: str) -> GlObject:
         if not path:
             return self._white
         texture = self._textures.get(path)
         if texture is None:
-            pixels = pixels_of(path, self._largest)
-            texture = self._white if pixels is None else self._texture(pixels[::-1])
+            pixels = pixels_of(path, largest_texture(self._context))
+            texture = self._white if pixels is None else load_texture(self._context, pixels[::-1])
             self._textures[path] = texture
         return texture
-
-    def _texture(self, pixels: Image) -> GlObject:
-        gl = self._gl
-        texture = self._context.create("Textures")
-        gl.glBindTexture(gl.GL_TEXTURE_2D, texture.name)
-        gl.glPixelStorei(gl.GL_UNPACK_ALIGNMENT, 1)
-        height, width = pixels.shape[:2]
-        data = np.ascontiguousarray(pixels)
-        gl.glTexImage2D(
-            gl.GL_TEXTURE_2D, 0, gl.GL_RGB8, width, height, 0, gl.GL_RGB, gl.GL_UNSIGNED_BYTE, data
-        )
-        gl.glGenerateMipmap(gl.GL_TEXTURE_2D)
-        mode = gl.GL_LINEAR_MIPMAP_LINEAR
-        gl.glTexParameteri(gl.GL_TEXTURE_2D, gl.GL_TEXTURE_MIN_FILTER, mode)
-        return texture
-
-    def _sky_box(self, pattern: str) -> GlObject | None:
-        """Return a cube of six images; None if not all can be read."""
-        paths = [pattern.replace("%s", side) for side in _SIDES] if pattern else []
-        images = [pixels_of(path, self._largest) for path in paths]
-        if not images or any(image is None for image in images):
-            return None
-        gl = self._gl
-        texture = self._context.create("Textures")
-        gl.glBindTexture(gl.GL_TEXTURE_CUBE_MAP, texture.name)
-        gl.glPixelStorei(gl.GL_UNPACK_ALIGNMENT, 1)
-        for k, image in enumerate(images):
-            assert image is not None
-            side = gl.GL_TEXTURE_CUBE_MAP_POSITIVE_X + k
-            data = np.ascontiguousarray(image)
-            height, width = data.shape[:2]
-            gl.glTexImage2D(
-                side, 0, gl.GL_RGB8, width, height, 0, gl.GL_RGB, gl.GL_UNSIGNED_BYTE, data
-            )
-        gl.glTexParameteri(gl.GL_TEXTURE_CUBE_MAP, gl.GL_TEXTURE_MIN_FILTER, gl.GL_LINEAR)
-        return texture
-
-    def _target(self, width: int, height: int) -> list[GlObject]:
-        """Return a frame buffer, and its buffers of colour and depth."""
-        gl, create = self._gl, self._context.create
-        target = [create("Framebuffers")]
-        gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, target[0].name)
-        for kind, place in (
-            (gl.GL_RGBA8, gl.GL_COLOR_ATTACHMENT0),
-            (gl.GL_DEPTH_COMPONENT32F, gl.GL_DEPTH_ATTACHMENT),
-        ):
-            buffer = create("Renderbuffers")
-            target.append(buffer)
-            gl.glBindRenderbuffer(gl.GL_RENDERBUFFER, buffer.name)
-            gl.glRenderbufferStorage(gl.GL_RENDERBUFFER, kind, width, height)
-            gl.glFramebufferRenderbuffer(gl.GL_FRAMEBUFFER, place, gl.GL_RENDERBUFFER, buffer.name)
-        return target
-
-    def _shadow_buffers(self) -> tuple[GlObject, GlObject]:
-        gl, create = self._gl, self._context.create
-        texture, target = create("Textures"), create("Framebuffers")
-        kind, size = gl.GL_TEXTURE_2D, SHADOW_PIXELS
-        gl.glBindTexture(kind, texture.name)
-        depth = gl.GL_DEPTH_COMPONENT
-        gl.glTexImage2D(kind, 0, gl.GL_DEPTH_COMPONENT32F, size, size, 0, depth, gl.GL_FLOAT, None)
-        for name, value in (
-            (gl.GL_TEXTURE_MIN_FILTER, gl.GL_LINEAR),
-            (gl.GL_TEXTURE_MAG_FILTER, gl.GL_LINEAR),
-            (gl.GL_TEXTURE_COMPARE_MODE, gl.GL_COMPARE_REF_TO_TEXTURE),
-            (gl.GL_TEXTURE_COMPARE_FUNC, gl.GL_LEQUAL),
-        ):
-            gl.glTexParameteri(kind, name, value)
-        gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, target.name)
-        gl.glFramebufferTexture(gl.GL_FRAMEBUFFER, gl.GL_DEPTH_ATTACHMENT, texture.name, 0)
-        gl.glDrawBuffer(gl.GL_NONE)
-        return texture, target
 
     def _name(self, program: int, name: str) -> int:
         if (program, name) not in self._names:
@@ -427,34 +320,6 @@ class Renderer:
     def _matrix(self, program: int, name: str, matrix: FloatArray) -> None:
         data = np.ascontiguousarray(matrix, np.float32)
         self._gl.glUniformMatrix4fv(self._name(program, name), 1, True, data)
-
-
-_compiled: WeakKeyDictionary[Context, tuple[int, int, int]] = WeakKeyDictionary()
-
-
-def _programs(context: Context) -> tuple[int, int, int]:
-    """Return the programs for solids, shadows and the sky, compiled once for all renderers."""
-    if context not in _compiled:
-        _compiled[context] = (
-            _program(context.gl, shaders.SOLID_VERTEX, shaders.SOLID_PIXEL),
-            _program(context.gl, shaders.SHADOW_VERTEX, shaders.SHADOW_PIXEL),
-            _program(context.gl, shaders.SKY_VERTEX, shaders.SKY_PIXEL),
-        )
-    return _compiled[context]
-
-
-def _program(gl: Any, vertex: str, pixel: str) -> int:
-    program: int = gl.glCreateProgram()
-    for kind, text in ((gl.GL_VERTEX_SHADER, vertex), (gl.GL_FRAGMENT_SHADER, pixel)):
-        shader = gl.glCreateShader(kind)
-        gl.glShaderSource(shader, text.strip())
-        gl.glCompileShader(shader)
-        gl.glAttachShader(program, shader)
-        gl.glDeleteShader(shader)  # it stays as long as the program
-    gl.glLinkProgram(program)
-    if not gl.glGetProgramiv(program, gl.GL_LINK_STATUS):
-        raise GlMissingError(f"OpenGL refuses a program: {gl.glGetProgramInfoLog(program)!r}")
-    return program
 
 
 def _to_pixels(camera: Pinhole) -> FloatArray:
