@@ -214,7 +214,10 @@ def test_a_hit_keeps_the_momenta_of_island_and_hitter() -> None:
     before, start = momenta(), relative(w.blocks["a"], w.blocks["b"])
     w.run(2.0)
     assert abs(w.blocks["a"].twist.wz) > 0.1
-    assert momenta() == pytest.approx(before, abs=2e-3)  # of 15 N s; contacts in single precision
+    after = momenta()
+    # of 15 N s, if the solver rounds to single precision; the spin has the arm of 1 m in it too
+    assert after[:2] == pytest.approx(before[:2], abs=1e-5)
+    assert after[2] == pytest.approx(before[2], abs=1e-3)
     assert relative(w.blocks["a"], w.blocks["b"]) == pytest.approx(start, abs=1e-6)
 
 
@@ -259,11 +262,11 @@ def test_driven_pivot_reaches_its_angle() -> None:
     w = load_world(text=arm('kp="40" kd="20" target_angle_deg="60"'))
     elbow = w.pivots["elbow"]
     w.run(6.0)
-    assert elbow.angle == pytest.approx(math.radians(60), abs=0.01)
+    assert elbow.angle == pytest.approx(math.radians(60), abs=1e-4)
     assert w.blocks["base"].pose.yaw < -0.05
     elbow.target = math.radians(-20)
     w.run(6.0)
-    assert elbow.angle == pytest.approx(math.radians(-20), abs=0.01)
+    assert elbow.angle == pytest.approx(math.radians(-20), abs=1e-4)
 
 
 def test_torques_of_a_pivot_are_equal_and_opposite_and_limited() -> None:
@@ -279,7 +282,8 @@ def test_torques_of_a_pivot_are_equal_and_opposite_and_limited() -> None:
             )
             for b in w.bodies
         )
-        assert abs(spin) < 0.05
+        # the joint passes on some 6 N s, at anchors that are RIGID apart at most
+        assert abs(spin) < 10.0 * RIGID
 
 
 TRAIN = world(
