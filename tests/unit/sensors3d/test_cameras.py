@@ -125,7 +125,7 @@ def test_what_16_bits_cannot_hold_counts_as_nothing():
     """REP-118: 0 is no valid depth; 65.535 m would be a wall that is not there."""
     far = solids.box((65.535, -90, -90), (66, 0, 90))
     beyond = solids.box((70, -90, -90), (71, 90, 90))
-    reading = depth_camera(scene(far, beyond), depth_clip_max=100.0).measure(NO_BODIES, 0, 0.0)
+    reading = depth_camera(scene(far, beyond), depth_clip_max=100.0).measure(NO_STATE, 0, 0.0)
     assert set(np.unique(reading.counts())) == {0, 65535}
     assert np.isfinite(reading.depth).all()
 

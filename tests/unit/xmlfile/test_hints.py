@@ -105,10 +105,13 @@ def test_message(body: str, message: str) -> None:
 
 
 def test_equal_hints_are_reported_once_with_the_number_of_places() -> None:
-    wall = '<element class="vertical_plane"><cull_face>BACK</cull_face></element>\n'
-    assert hints(3 * wall) == [
-        "line 2: <element>: cull_face is accepted and has no effect: surfaces are visible from"
-        " both sides (and 2 more)"
+    hills = (
+        '<element class="elevation_map"><elevation_data_matrix>[0 0;0 1]</elevation_data_matrix>'
+        "<model_split_size>5</model_split_size></element>\n"
+    )
+    assert hints(3 * hills) == [
+        "line 2: <element>: model_split_size is accepted and has no effect: models are rendered"
+        " in one piece (and 2 more)"
     ]
 
 
