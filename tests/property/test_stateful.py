@@ -63,8 +63,8 @@ WORLD = f"""
     <shape> <pt>-0.2 -0.2</pt> <pt>-0.2 0.2</pt> <pt>0.2 0.2</pt> <pt>0.2 -0.2</pt> </shape>
   </block>
   <block name="mover"> <init_pose>-3 -3 0</init_pose> <zmax>0.5</zmax>
-    <animation type="keyframe"> <keyframe time="0" pose="0 0 0 0 0 0"/>
-      <keyframe time="2" pose="2 0 0 0 0 0"/> <keyframe time="4" pose="0 0 0 0 0 0"/>
+    <animation type="keyframes"> <time_pose>0 0 0 0</time_pose> <time_pose>2 2 0 0</time_pose>
+      <time_pose>4 0 0 0</time_pose>
     </animation>
     <shape> <pt>-0.3 -0.3</pt> <pt>-0.3 0.3</pt> <pt>0.3 0.3</pt> <pt>0.3 -0.3</pt> </shape>
   </block>

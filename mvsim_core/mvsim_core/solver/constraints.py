@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from mvsim_core.solver.compiled import ZERO, inner
 from mvsim_core.solver.contact_types import DISTANCE, PRISMATIC, REVOLUTE, WELD
 from mvsim_core.solver.rows import (
     AT_LEAST,
@@ -40,20 +39,20 @@ PUSH_RATE, PUSH_PART, PUSH_SPEED = 20.0, 0.25, 3.0
 JOINT_PART = 0.5
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def push_of(separation: float, h: float) -> float:
     """Return how fast an overlap is pushed apart in a substep of h [m/s]."""
     depth = max(0.0, -separation - SLOP)
     return min(PUSH_SPEED, depth * min(PUSH_RATE, PUSH_PART / h))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def correction(error: float, h: float) -> float:
     """Return the velocity that takes a joint's error away [m/s or rad/s]."""
     return max(-PUSH_SPEED, min(PUSH_SPEED, -JOINT_PART * error / h))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def contact_rows(m: Row, points: Rows, rows: Rows, n: int, active: Rows, h: float) -> int:
     """Append the rows of a manifold: normals, then frictions; return the new number of rows.
 
@@ -86,7 +85,7 @@ def contact_rows(m: Row, points: Rows, rows: Rows, n: int, active: Rows, h: floa
     return int(n + 2 * m.count)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def separation_now(m: Row, p: Row, active: Rows) -> float:
     """Return the separation of a contact point after what the bodies moved since it was found."""
     a, b = active[m.a], active[m.b]
@@ -96,7 +95,7 @@ def separation_now(m: Row, p: Row, active: Rows) -> float:
     return float(p.s + m.nx * x + m.ny * y)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def wall_rows(wall: Row, slot: int, rows: Rows, n: int, active: Rows, h: float) -> int:
     """Append the rows of a wall: normal and friction; return the new number of rows."""
     b = active[slot]
@@ -104,13 +103,13 @@ def wall_rows(wall: Row, slot: int, rows: Rows, n: int, active: Rows, h: float) 
     moved = b.dx - b.da * arm[1], b.dy + b.da * arm[0]
     s = wall.separation + wall.nx * moved[0] + wall.ny * moved[1]
     r = rows[n]
-    fill(r, active, (0, slot), (wall.nx, wall.ny), (0.0, 0.0), arm)
+    fill(r, active, (ZERO, slot), (wall.nx, wall.ny), (0.0, 0.0), arm)
     r.kind = AT_LEAST
     r.target = -max(0.0, s) / h
     r.push = push_of(s, h)
     r.before = speed(r, active)
     f = rows[n + 1]
-    fill(f, active, (0, slot), (-wall.ny, wall.nx), (0.0, 0.0), arm)
+    fill(f, active, (ZERO, slot), (-wall.ny, wall.nx), (0.0, 0.0), arm)
     f.kind = FRICTION
     f.limit = wall.friction
     f.mate = n
@@ -118,7 +117,7 @@ def wall_rows(wall: Row, slot: int, rows: Rows, n: int, active: Rows, h: float) 
     return n + 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def grip_rows(grip: Row, slot: int, rows: Rows, n: int, active: Rows, dt: float) -> int:
     """Append the one or two rows of a grip; return the new number of rows.
 
@@ -132,7 +131,7 @@ def grip_rows(grip: Row, slot: int, rows: Rows, n: int, active: Rows, dt: float)
     limit = grip.max_force * dt
     r = rows[n]
     if grip.isotropic == 0:
-        fill(r, active, (0, slot), along, (0.0, 0.0), arm)
+        fill(r, active, (ZERO, slot), along, (0.0, 0.0), arm)
         r.kind = BOUNDED
         r.limit = limit
         r.target = grip.velocity
@@ -140,8 +139,8 @@ def grip_rows(grip: Row, slot: int, rows: Rows, n: int, active: Rows, dt: float)
         r.before = speed(r, active)
         return n + 1
     t = rows[n + 1]
-    fill(r, active, (0, slot), (1.0, 0.0), (0.0, 0.0), arm)
-    fill(t, active, (0, slot), (0.0, 1.0), (0.0, 0.0), arm)
+    fill(r, active, (ZERO, slot), (1.0, 0.0), (0.0, 0.0), arm)
+    fill(t, active, (ZERO, slot), (0.0, 1.0), (0.0, 0.0), arm)
     r.kind, t.kind = VECTOR, SECOND
     r.limit = t.limit = limit
     r.target, t.target = grip.velocity * along[0], grip.velocity * along[1]
@@ -151,7 +150,7 @@ def grip_rows(grip: Row, slot: int, rows: Rows, n: int, active: Rows, dt: float)
     return n + 2
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def joint_rows(
     joint: Row, ends: tuple[int, int], rows: Rows, n: int, active: Rows, h: float
 ) -> int:
@@ -197,7 +196,7 @@ def joint_rows(
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def point_rows(  # noqa: PLR0913 (arrays of a kernel)
     ends: tuple[int, int],
     error: tuple[float, float],
@@ -217,7 +216,7 @@ def point_rows(  # noqa: PLR0913 (arrays of a kernel)
     return n + 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def angle_row(
     ends: tuple[int, int], angle: float, rows: Rows, n: int, active: Rows, h: float
 ) -> int:
@@ -228,7 +227,7 @@ def angle_row(
     return n + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def limit_row(joint: Row, side: int, value: float, rows: Rows, n: int, h: float) -> int:
     """Make of a row, whose geometry is set, the lower (side 0) or upper limit of `value`."""
     r = rows[n]
@@ -242,7 +241,7 @@ def limit_row(joint: Row, side: int, value: float, rows: Rows, n: int, h: float)
     return n + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def distance_rows(  # noqa: PLR0913 (arrays of a kernel)
     joint: Row,
     ends: tuple[int, int],

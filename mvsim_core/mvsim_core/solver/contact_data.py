@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from mvsim_core.solver.base import JointSettings, Material
+from mvsim_core.solver.compiled import kernel
 from mvsim_core.solver.contact_types import (
     BOX,
     CONTACT,
@@ -350,7 +350,7 @@ def _area(corners: FloatArray) -> float:
     return 0.5 * float(cross.sum())
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remove_kernel(boxes: Rows, shape: int, buckets: IntArray, levels: IntArray) -> None:
     """Take the box of a shape out of the grid if it is in it."""
     box = boxes[shape]
@@ -358,7 +358,7 @@ def remove_kernel(boxes: Rows, shape: int, buckets: IntArray, levels: IntArray) 
         remove_box(boxes, shape, buckets, levels[0 if box.copy < 0 else 1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_kernel(bodies: Rows, stored: Stored, rows: IntArray) -> None:
     """Put fixed shapes and those of static bodies into the grid; take others out."""
     for k in range(rows.shape[0]):

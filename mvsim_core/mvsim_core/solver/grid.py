@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from mvsim_core.solver.compiled import inner, kernel
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
 #: Size of the cells of level 0 [m].
@@ -27,7 +27,7 @@ MOST_CELLS = 2.0**40
 FEW_CELLS = 64.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def bucket_of(copy: int, level: int, ix: int, iy: int, mask: int) -> int:
     """Return the bucket of a cell; `mask` is the number of buckets (a power of 2) minus 1."""
     h = ix * 73856093 ^ iy * 19349663 ^ level * 83492791 ^ copy * 2654435761
@@ -37,7 +37,7 @@ def bucket_of(copy: int, level: int, ix: int, iy: int, mask: int) -> int:
     return h & mask
 
 
-@njit(cache=True, nogil=True)
+@inner
 def insert_box(boxes: Rows, row: int, buckets: IntArray, levels: IntArray) -> None:
     """Put a box, whose corners and copy are set, into the grid."""
     box = boxes[row]
@@ -66,7 +66,7 @@ def insert_box(boxes: Rows, row: int, buckets: IntArray, levels: IntArray) -> No
     levels[level] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def remove_box(boxes: Rows, row: int, buckets: IntArray, levels: IntArray) -> None:
     """Take a box out of the grid; nothing happens if it is not in it."""
     box = boxes[row]
@@ -83,7 +83,7 @@ def remove_box(boxes: Rows, row: int, buckets: IntArray, levels: IntArray) -> No
     box.level = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def overlap(a: Row, b: Row) -> bool:
     """Return whether two boxes have a point in common."""
     return bool(
@@ -91,7 +91,7 @@ def overlap(a: Row, b: Row) -> bool:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def query(  # noqa: PLR0913 (arrays of a kernel)
     boxes: Rows,
     buckets: IntArray,
@@ -137,7 +137,7 @@ def query(  # noqa: PLR0913 (arrays of a kernel)
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scan(boxes: Rows, level: int, box: Row, copy: int, found: IntArray, count: int) -> int:
     """Do for one level what `query` does, by looking at all boxes."""
     for row in range(boxes.shape[0]):
@@ -149,7 +149,7 @@ def scan(boxes: Rows, level: int, box: Row, copy: int, found: IntArray, count: i
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rehash_kernel(boxes: Rows, buckets: IntArray) -> None:
     """Distribute all boxes of the grid over new buckets."""
     buckets[:] = -1

@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+import numpy as np
 
+from mvsim_core.solver.compiled import ZERO, inner
 from mvsim_core.solver.contact_types import FREE, Stored
 from mvsim_core.solver.near import MARGIN
 from mvsim_core.solver.polygons import collide, place_polygon
 from mvsim_core.solver.scratch import Work
 from mvsim_core.state.arrays import DYNAMIC, KINEMATIC, IntArray, Row, Rows
 
-JOINT_ITEM, GRIP_ITEM, PAIR_ITEM, WALL_ITEM = 0, 1, 2, 3
+JOINT_ITEM, GRIP_ITEM, PAIR_ITEM, WALL_ITEM = np.arange(4)
 #: Substeps of a step, as Box2D advises; friction of the ground alone needs one.
 SUBSTEPS = 4
 #: Motion against each other [m], and turn [rad], after which contact points are found anew.
 STALE_WAY, STALE_TURN = 1e-3, 1e-3
 
 
-@njit(cache=True, nogil=True)
+@inner
 def set_fixed(b: Row) -> None:
     """Make a row of ACTIVE stand for all that is fixed in the world."""
     b.row = b.mover = b.island = -1
@@ -38,7 +39,7 @@ def set_fixed(b: Row) -> None:
     b.grip_x = b.grip_y = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def activate(
     bodies: Rows, row: int, mover_of: IntArray, work: Work, count: int, dt: float
 ) -> tuple[int, int]:
@@ -70,7 +71,7 @@ def activate(
     return count, count + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move_driven(b: Row, time: float) -> None:
     """Put a kinematic body where it is at a time of the step [s]."""
     if b.driven != 0:
@@ -78,7 +79,7 @@ def move_driven(b: Row, time: float) -> None:
         b.c, b.s = math.cos(b.yaw + b.da), math.sin(b.yaw + b.da)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def detect(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
     """Find the contact points of a manifold where the bodies are now.
 
@@ -122,7 +123,7 @@ def detect(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
             p.normal, p.tangent = old[4], old[5]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def renew(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
     """Find the points of a manifold anew if its bodies have moved since, or move fast."""
     a, b = work.active[m.a], work.active[m.b]
@@ -132,7 +133,7 @@ def renew(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
         detect(m, number, stored, work, h)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def restore_points(m: Row, number: int, old: Row, points: Rows) -> None:
     """Let a manifold start from the points of the last step."""
     m.count = old.count
@@ -141,7 +142,7 @@ def restore_points(m: Row, number: int, old: Row, points: Rows) -> None:
     q.id, q.normal, q.tangent = old.id1, old.normal1, old.tangent1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
     mover_of: IntArray,
@@ -167,8 +168,8 @@ def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
     Returns:
         Number of active bodies and of manifolds.
     """
-    number = 0
-    old = 0
+    number = ZERO
+    old = ZERO
     for i in range(keys.shape[0]):
         first, second = keys[i] >> 32, keys[i] & 0xFFFFFFFF
         sa, sb = stored.shapes[first], stored.shapes[second]
@@ -204,7 +205,7 @@ def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
     return count, number
 
 
-@njit(cache=True, nogil=True)
+@inner
 def root_of(active: Rows, slot: int) -> int:
     """Return the representative of an island."""
     while active[slot].island != slot:
@@ -213,7 +214,7 @@ def root_of(active: Rows, slot: int) -> int:
     return slot
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_item(work: Work, count: int, kind: int, index: int, a: int, b: int) -> int:
     """Append an item and join the islands of its bodies; return the new number of items."""
     can_a, can_b = can_move(work.active[a]), can_move(work.active[b])
@@ -227,13 +228,13 @@ def add_item(work: Work, count: int, kind: int, index: int, a: int, b: int) -> i
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def can_move(b: Row) -> bool:
     """Return whether impulses change the velocity of an active body."""
     return bool(b.inv_mass > 0.0 or b.inv_inertia > 0.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def collect_items(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
     mover_of: IntArray,
@@ -249,7 +250,7 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
     `counts` are the numbers of active bodies and of manifolds; returns those of bodies and items.
     """
     count, manifolds = counts
-    items = 0
+    items = ZERO
     for j in range(stored.joints.shape[0]):
         joint = stored.joints[j]
         if joint.a == FREE or (mover_of[joint.a] < 0 and mover_of[joint.b] < 0):
@@ -261,7 +262,7 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
         grips[g].impulse_x = grips[g].impulse_y = 0.0
         if mover_of[grips[g].body] >= 0:
             b, count = activate(bodies, grips[g].body, mover_of, work, count, dt)
-            items = add_item(work, items, GRIP_ITEM, g, 0, b)
+            items = add_item(work, items, GRIP_ITEM, g, ZERO, b)
     for m in range(manifolds):
         pair = work.manifolds[m]
         items = add_item(work, items, PAIR_ITEM, m, pair.a, pair.b)
@@ -269,11 +270,11 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
         walls[w].impulse = 0.0
         if mover_of[walls[w].body] >= 0:
             b, count = activate(bodies, walls[w].body, mover_of, work, count, dt)
-            items = add_item(work, items, WALL_ITEM, w, 0, b)
+            items = add_item(work, items, WALL_ITEM, w, ZERO, b)
     return count, items
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sort_islands(
     stored: Stored, work: Work, grips: Rows, active_count: int, item_count: int
 ) -> int:
@@ -322,14 +323,14 @@ def sort_islands(
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clear_island(island: Row) -> None:
     """Make an island empty."""
     island.item = island.items = island.body = island.bodies = island.driven = 0
     island.substeps = 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def island_of(item: Row, active: Rows) -> int:
     """Return the island of an item, once bodies have their numbers."""
     return int(max(active[item.a].island, active[item.b].island))

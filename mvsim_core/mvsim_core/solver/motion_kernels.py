@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from mvsim_core.solver.compiled import inner, kernel
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
-@njit(cache=True, nogil=True)
+@inner
 def turn_to(g: Row, yaw: float) -> None:
     """Keep cosine and sine of a yaw [rad] in a guard: a body starts where it ended."""
     if g.yaw != yaw:
@@ -19,7 +18,7 @@ def turn_to(g: Row, yaw: float) -> None:
         g.c, g.s = math.cos(yaw), math.sin(yaw)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def advance(b: Row, g: Row, old: tuple[float, float], px: float, py: float, dt: float) -> None:
     """Set the pose and what follows from it, given yaw and the place of the centre of mass [m].
 
@@ -38,7 +37,7 @@ def advance(b: Row, g: Row, old: tuple[float, float], px: float, py: float, dt: 
     b.wz_before = b.wz
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def advance_free(b: Row, g: Row, dt: float) -> None:
     """Advance a body whose velocity nothing changes."""
     turn_to(g, b.yaw)
@@ -52,7 +51,7 @@ def advance_free(b: Row, g: Row, dt: float) -> None:
     advance(b, g, (b.vx, b.vy), px, py, dt)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def advance_active(b: Row, g: Row, a: Row, dt: float) -> None:
     """Advance a body by what the contact solution, a row of ACTIVE, says."""
     if a.changed == 0:
@@ -69,7 +68,7 @@ def advance_active(b: Row, g: Row, a: Row, dt: float) -> None:
     advance(b, g, (b.vx, b.vy), px, py, dt)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def free_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> None:
     """Advance movers that touch nothing."""
     for k in range(movers.shape[0]):

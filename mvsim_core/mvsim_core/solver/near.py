@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from mvsim_core.solver.compiled import ZERO, inner, kernel
 from mvsim_core.solver.contact_types import Stored
 from mvsim_core.solver.grid import insert_box, overlap, query
 from mvsim_core.solver.scratch import Found
@@ -29,15 +29,17 @@ GUARD_MARGIN, GUARD_TIME = 0.05, 0.25
 HEIGHT_TOLERANCE = 1e-3
 #: Results of `guard_kernel` beside the first bad row and -1.
 STALE = -2
+#: No row.
+NONE = np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drift(b: Row, arm: float, dt: float) -> float:
     """Return a bound of how far the reference point moves in a step [m], wherever it goes."""
     return float((abs(b.cvx) + abs(b.cvy)) * dt + min(abs(b.wz) * dt, 2.0) * arm)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def guard_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int:
     """Return -1 if all movers are finite and stay in their guards in this step.
 
@@ -62,7 +64,7 @@ def guard_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int
     return STALE if stale else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rebuild_kernel(
     bodies: Rows, movers: IntArray, stored: Stored, found: Found, dt: float
 ) -> tuple[int, int]:
@@ -79,8 +81,8 @@ def rebuild_kernel(
     for k in range(movers.shape[0]):
         found.mover_of[movers[k]] = k
         make_guard(bodies[movers[k]], int(movers[k]), stored, found, k, dt)
-    count = 0
-    most = 0
+    count = ZERO
+    most = ZERO
     for k in range(movers.shape[0]):
         row = movers[k]
         box = found.fat[k]
@@ -88,7 +90,9 @@ def rebuild_kernel(
             continue
         b = bodies[row]
         moves = b.kind == DYNAMIC
-        hits = query(found.fat, found.buckets, found.levels, box, b.copy, box.level, found.hits, 0)
+        hits = query(
+            found.fat, found.buckets, found.levels, box, b.copy, box.level, found.hits, ZERO
+        )
         most = max(most, hits)
         for i in range(min(hits, found.hits.shape[0])):
             other = found.hits[i]
@@ -98,22 +102,24 @@ def rebuild_kernel(
                 continue
             if joined(stored, row, movers[other]):
                 continue
-            count = note(found.near, count, k, other, -1)
+            count = note(found.near, count, k, other, NONE)
         if not moves:
             continue
-        hits = query(stored.boxes, stored.buckets, stored.levels[0], box, -1, 0, found.hits, 0)
         hits = query(
-            stored.boxes, stored.buckets, stored.levels[1], box, b.copy, 0, found.hits, hits
+            stored.boxes, stored.buckets, stored.levels[0], box, NONE, ZERO, found.hits, ZERO
+        )
+        hits = query(
+            stored.boxes, stored.buckets, stored.levels[1], box, b.copy, ZERO, found.hits, hits
         )
         most = max(most, hits)
         for i in range(min(hits, found.hits.shape[0])):
             shape = found.hits[i]
             if not joined(stored, row, stored.shapes[shape].body):
-                count = note(found.near, count, k, -1, shape)
+                count = note(found.near, count, k, NONE, shape)
     return count, most
 
 
-@njit(cache=True, nogil=True)
+@inner
 def note(near: Rows, count: int, a: int, b: int, shape: int) -> int:
     """Append a near pair if there is room, and return the new number."""
     if count < near.shape[0]:
@@ -123,7 +129,7 @@ def note(near: Rows, count: int, a: int, b: int, shape: int) -> int:
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def make_guard(b: Row, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
     """Set the guard and the box of a mover."""
     g = found.guards[k]
@@ -151,7 +157,7 @@ def make_guard(b: Row, row: int, stored: Stored, found: Found, k: int, dt: float
     insert_box(found.fat, k, found.buckets, found.levels)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def joined(stored: Stored, a: int, b: int) -> bool:
     """Return whether two rows of BODY have a joint."""
     if b < 0 or a >= stored.links.shape[0]:
@@ -170,7 +176,7 @@ def joined(stored: Stored, a: int, b: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sweep_boxes(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
     """Set the boxes of a mover and of its shapes over this step."""
     b = bodies[row]
@@ -210,13 +216,13 @@ def sweep_boxes(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt
         i = shape.next
 
 
-@njit(cache=True, nogil=True)
+@inner
 def overlap_in_height(za: float, a: Row, zb: float, b: Row) -> bool:
     """Return whether two shapes of bodies at the heights za and zb [m] can meet."""
     return bool(min(za + a.zmax, zb + b.zmax) - max(za + a.zmin, zb + b.zmin) > HEIGHT_TOLERANCE)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pairs_kernel(
     bodies: Rows, movers: IntArray, stored: Stored, found: Found, near: int, dt: float
 ) -> int:
@@ -225,7 +231,7 @@ def pairs_kernel(
     Where it exceeds the array, keys are missing and the caller makes room and calls again.
     """
     found.stamps[:] = 0
-    count = 0
+    count = ZERO
     for p in range(near):
         pair = found.near[p]
         row = movers[pair.a]
@@ -251,7 +257,7 @@ def pairs_kernel(
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def pairs_with_shape(
     bodies: Rows, row: int, stored: Stored, found: Found, other: int, count: int
 ) -> int:

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Contact points of two convex polygons, in double precision and near the origin.
 
-After `b2CollidePolygons`, `b2FindMaxSeparation`, `b2ClipPolygons` of Box2D 3 (manifold.c,
+After `b2CollidePolygons`, `b2FindMaxSeparation` and `b2ClipPolygons` of Box2D 3 (manifold.c,
 E. Catto, MIT licence). Different here: polygons have any number of corners; the search of the
-deepest face
-is linear in their number; what moves fast is swept along its way, so that it neither passes
-through thin things nor stumbles over the corners of what it passes by.
+deepest face is linear in their number; what moves fast is swept along its way, so that it neither
+passes through thin things nor stumbles over the corners of what it passes by.
 
 A polygon is an array (4, n): x, y of the corners [m], nx, ny of the edges that start there.
 """
@@ -16,8 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from mvsim_core.solver.compiled import inner
 from mvsim_core.state.arrays import FloatArray, Row, Rows
 
 #: Overlap that counts as touching only [m]: along faces that are flush nothing is an obstacle.
@@ -46,7 +45,7 @@ HIT = np.dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def place_polygon(
     vertices: Rows,
     shape: Row,
@@ -65,7 +64,7 @@ def place_polygon(
         out[3, i] = s * v.nx + c * v.ny
 
 
-@njit(cache=True, nogil=True)
+@inner
 def support(b: FloatArray, m: int, nx: float, ny: float, start: int) -> int:
     """Return the corner of `b` that is lowest along (nx, ny), going on from `start`."""
     j = start
@@ -80,7 +79,7 @@ def support(b: FloatArray, m: int, nx: float, ny: float, start: int) -> int:
     return j
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lowest(b: FloatArray, m: int, nx: float, ny: float) -> int:
     """Return the corner of `b` that is lowest along (nx, ny)."""
     best = 0
@@ -93,7 +92,7 @@ def lowest(b: FloatArray, m: int, nx: float, ny: float) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def deepest_face(a: FloatArray, n: int, b: FloatArray, m: int) -> tuple[float, int]:
     """Return the largest separation over the edge normals of `a`, and the edge.
 
@@ -113,7 +112,7 @@ def deepest_face(a: FloatArray, n: int, b: FloatArray, m: int) -> tuple[float, i
     return best, face
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gentlest_face(
     a: FloatArray, n: int, b: FloatArray, m: int, dx: float, dy: float
 ) -> tuple[float, float, int]:
@@ -147,7 +146,7 @@ def gentlest_face(
     return best, gap, face
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def sweep_faces(
     a: FloatArray, n: int, b: FloatArray, m: int, way: tuple[float, float], skin: float
 ) -> tuple[float, float, int]:
@@ -176,7 +175,7 @@ def sweep_faces(
     return enter, leave, face
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clip(  # noqa: PLR0913 (arrays of a kernel)
     a: FloatArray, n: int, face: int, b: FloatArray, m: int, way: tuple[float, float], hit: Row
 ) -> None:
@@ -227,7 +226,7 @@ def clip(  # noqa: PLR0913 (arrays of a kernel)
     hit.x1, hit.y1, hit.s1 = ox + t1 * tx + 0.5 * s1 * nx, oy + t1 * ty + 0.5 * s1 * ny, s1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def corners(a: FloatArray, at: int, b: FloatArray, j: int, k: int, hit: Row) -> None:
     """Write one point between corner `at` of `a` and the nearer of the corners j and k of `b`."""
     dx, dy = b[0, j] - a[0, at], b[1, j] - a[1, at]
@@ -247,7 +246,7 @@ def corners(a: FloatArray, at: int, b: FloatArray, j: int, k: int, hit: Row) -> 
     hit.id0 = (1 << 48) | (at << 24) | nearest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def collide(  # noqa: PLR0913 (arrays of a kernel)
     a: FloatArray,
     n: int,
@@ -314,7 +313,7 @@ def collide(  # noqa: PLR0913 (arrays of a kernel)
     drop_far(hit, reach)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_far(hit: Row, reach: float) -> None:
     """Drop points further apart than `reach` [m], and the second of two coincident ones."""
     if hit.count == 2 and hit.s1 > reach:

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from mvsim_core.solver.compiled import inner
 from mvsim_core.state.arrays import Row, Rows
 
 #: Kinds of rows. SECOND and PAIR_SECOND are solved with the row before them.
@@ -30,14 +29,14 @@ PAIR_SECOND = 7
 DEPENDENT = 1e-3
 
 
-@njit(cache=True, nogil=True)
+@inner
 def speed(r: Row, active: Rows) -> float:
     """Return the relative velocity of a row [m/s]."""
     a, b = active[r.a], active[r.b]
     return float(r.nx * (b.vx - a.vx) + r.ny * (b.vy - a.vy) + r.jb * b.w - r.ja * a.w)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def apply(r: Row, impulse: float, active: Rows) -> None:
     """Add an impulse [N s] of a row to the velocities of its bodies."""
     a, b = active[r.a], active[r.b]
@@ -49,14 +48,14 @@ def apply(r: Row, impulse: float, active: Rows) -> None:
     b.w += impulse * r.jb * b.inv_inertia
 
 
-@njit(cache=True, nogil=True)
+@inner
 def push_speed(r: Row, active: Rows) -> float:
     """Return the relative pushing velocity of a row [m/s]."""
     a, b = active[r.a], active[r.b]
     return float(r.nx * (b.px - a.px) + r.ny * (b.py - a.py) + r.jb * b.pw - r.ja * a.pw)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def apply_push(r: Row, impulse: float, active: Rows) -> None:
     """Add an impulse [N s] of a row to the pushing velocities of its bodies."""
     a, b = active[r.a], active[r.b]
@@ -68,7 +67,7 @@ def apply_push(r: Row, impulse: float, active: Rows) -> None:
     b.pw += impulse * r.jb * b.inv_inertia
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def fill(
     r: Row,
     active: Rows,
@@ -85,7 +84,7 @@ def fill(
     finish(r, active)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def fill_angular(r: Row, active: Rows, ends: tuple[int, int]) -> None:
     """Set the geometry of a row that acts on the angular velocities."""
     r.a, r.b = ends
@@ -94,7 +93,7 @@ def fill_angular(r: Row, active: Rows, ends: tuple[int, int]) -> None:
     finish(r, active)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def finish(r: Row, active: Rows) -> None:
     """Set the masses of a row and zero what it accumulates."""
     a, b = active[r.a], active[r.b]
@@ -115,7 +114,7 @@ def finish(r: Row, active: Rows) -> None:
     r.mate = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def couple(r: Row, second: Row, active: Rows) -> None:
     """Set how much an impulse of one row changes the velocity of another of the same bodies."""
     a, b = active[r.a], active[r.b]
@@ -126,7 +125,7 @@ def couple(r: Row, second: Row, active: Rows) -> None:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def change(r: Row, impulse: float, active: Rows) -> float:
     """Give a row a new accumulated impulse; return how much its velocity changes [m/s]."""
     more = impulse - r.impulse
@@ -137,7 +136,7 @@ def change(r: Row, impulse: float, active: Rows) -> float:
     return float(abs(more) * r.k)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def solve_vector(r: Row, second: Row, active: Rows) -> float:
     """Bring two velocities to their targets with a bounded vector of impulses."""
     det = r.k * second.k - r.cross * r.cross
@@ -154,7 +153,7 @@ def solve_vector(r: Row, second: Row, active: Rows) -> float:
     return max(change(r, x, active), change(second, y, active))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def solve_pair(r: Row, second: Row, active: Rows) -> float:
     """Solve two rows AT_LEAST at once by trying the four cases of their complementarity."""
     det = r.k * second.k - r.cross * r.cross
@@ -174,7 +173,7 @@ def solve_pair(r: Row, second: Row, active: Rows) -> float:
     return max(change(r, x, active), change(second, y, active))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sweep(rows: Rows, count: int, active: Rows) -> float:
     """Solve each row once; return the largest change of a velocity [m/s]."""
     worst = 0.0
@@ -201,7 +200,7 @@ def sweep(rows: Rows, count: int, active: Rows) -> float:
     return worst
 
 
-@njit(cache=True, nogil=True)
+@inner
 def converge(rows: Rows, count: int, active: Rows, most: int, tolerance: float) -> int:
     """Sweep until no velocity changes by more than `tolerance` [m/s]; return how often."""
     for i in range(most):
@@ -210,7 +209,7 @@ def converge(rows: Rows, count: int, active: Rows, most: int, tolerance: float) 
     return most
 
 
-@njit(cache=True, nogil=True)
+@inner
 def push_sweep(rows: Rows, count: int, active: Rows) -> float:
     """Do with pushing velocities what `sweep` does; friction and springs do not push."""
     worst = 0.0

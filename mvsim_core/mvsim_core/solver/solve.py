@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from mvsim_core.solver.compiled import ZERO, inner, kernel
 from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.solver.contact_types import NO_GRIPS, NO_WALLS, Stored
 from mvsim_core.solver.islands import (
@@ -123,7 +122,7 @@ def _solve_contacts(
     contacts.contacts = work.contacts[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
     movers: IntArray,
@@ -139,7 +138,7 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
 ) -> int:
     """Solve all islands, advance all movers and return the number of contacts of this step."""
     set_fixed(work.active[0])
-    count, manifolds = find_manifolds(bodies, mover_of, stored, work, contacts, keys, 1, dt)
+    count, manifolds = find_manifolds(bodies, mover_of, stored, work, contacts, keys, ZERO + 1, dt)
     count, items = collect_items(
         bodies, mover_of, stored, work, walls, grips, (count, manifolds), dt
     )
@@ -147,7 +146,7 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     for i in range(islands):
         if work.islands[i].items > 0:
             solve_island(work.islands[i], stored, work, walls, grips, dt)
-    number = 0
+    number = ZERO
     for m in range(manifolds):
         number = keep_contact(work.manifolds[m], m, stored, work, number)
     for w in range(walls.shape[0]):
@@ -175,7 +174,7 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     return number
 
 
-@njit(cache=True, nogil=True)
+@inner
 def keep_contact(m: Row, number: int, stored: Stored, work: Work, count: int) -> int:
     """Append the contact of a manifold, if it has points, and return the new number."""
     gap = smallest_gap(m, number, work)

@@ -20,8 +20,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from mvsim_core.solver.compiled import ZERO, inner
 from mvsim_core.solver.constraints import (
     contact_rows,
     grip_rows,
@@ -52,7 +51,7 @@ PUSH_TOLERANCE = 1e-3
 BOUNCE_SPEED = 1.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def solve_island(
     island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, dt: float
 ) -> None:
@@ -77,7 +76,7 @@ def solve_island(
         move(island, work, h)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def start_substep(island: Row, work: Work, time: float) -> None:
     """Note the velocities at the start of a substep and put kinematic bodies where they are."""
     for i in range(island.body, island.body + island.bodies):
@@ -91,12 +90,12 @@ def start_substep(island: Row, work: Work, time: float) -> None:
             move_driven(work.active[item.b], time)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def build_rows(  # noqa: PLR0913 (arrays of a kernel)
     island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: int, dt: float
 ) -> int:
     """Make the constraint rows of an island in substep `k` and return their number."""
-    n = 0
+    n = ZERO
     h = dt / island.substeps
     rows, active = work.rows, work.active
     for i in range(island.item, island.item + island.items):
@@ -124,7 +123,7 @@ def build_rows(  # noqa: PLR0913 (arrays of a kernel)
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def load_joint(joint: Row, rows: Rows, first: int, end: int) -> None:
     """Let the rows of a joint start from the impulses of the last step."""
     if joint.hertz > 0.0:
@@ -134,7 +133,7 @@ def load_joint(joint: Row, rows: Rows, first: int, end: int) -> None:
         rows[first + j].impulse = impulses[j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def largest_speed(rows: Rows, count: int) -> float:
     """Return the largest relative velocity of rows [m/s], to which tolerances are relative."""
     most = 0.0
@@ -146,7 +145,7 @@ def largest_speed(rows: Rows, count: int) -> float:
     return most
 
 
-@njit(cache=True, nogil=True)
+@inner
 def warm_start(rows: Rows, count: int, active: Rows) -> None:
     """Apply the impulses that rows start from."""
     for i in range(count):
@@ -155,7 +154,7 @@ def warm_start(rows: Rows, count: int, active: Rows) -> None:
             apply(r, r.impulse, active)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def bounce(island: Row, work: Work, count: int) -> bool:
     """Ask the rows that were hit for their velocity of restitution; return whether there are any.
 
@@ -178,7 +177,7 @@ def bounce(island: Row, work: Work, count: int) -> bool:
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def inertia_of(b: Row) -> tuple[float, float]:
     """Return mass [kg] and inertia [kg m²], 0 where nothing can be changed."""
     mass = 1.0 / b.inv_mass if b.inv_mass > 0.0 else 0.0
@@ -186,7 +185,7 @@ def inertia_of(b: Row) -> tuple[float, float]:
     return mass, inertia
 
 
-@njit(cache=True, nogil=True)
+@inner
 def kinetic_energy(island: Row, work: Work) -> float:
     """Return the kinetic energy of an island [J]."""
     energy = 0.0
@@ -197,7 +196,7 @@ def kinetic_energy(island: Row, work: Work) -> float:
     return energy
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def limit_energy(island: Row, work: Work, count: int, level: float, bounced: bool) -> None:
     """Scale the last impulses back if the kinetic energy exceeds `level` [J].
 
@@ -238,7 +237,7 @@ def limit_energy(island: Row, work: Work, count: int, level: float, bounced: boo
         r.impulse = start + t * (r.impulse - start)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def push(island: Row, work: Work, count: int) -> None:
     """Solve the pushing velocities, if anything overlaps or a joint is off."""
     rows = work.rows
@@ -256,7 +255,7 @@ def push(island: Row, work: Work, count: int) -> None:
             return
 
 
-@njit(cache=True, nogil=True)
+@inner
 def store(island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: int) -> None:
     """Take the impulses of a substep out of the rows."""
     rows = work.rows
@@ -279,7 +278,7 @@ def store(island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: 
             walls[item.index].impulse += r.impulse
 
 
-@njit(cache=True, nogil=True)
+@inner
 def island_row_end(island: Row, work: Work, i: int) -> int:
     """Return the row after those of a joint's item; joints have JOINT_ROWS at most."""
     if i + 1 < island.item + island.items:
@@ -287,7 +286,7 @@ def island_row_end(island: Row, work: Work, i: int) -> int:
     return int(work.sorted_items[i].row + 4)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def store_joint(joint: Row, rows: Rows, first: int, end: int) -> None:
     """Keep the impulses of a joint for the next step."""
     n = end - first
@@ -297,7 +296,7 @@ def store_joint(joint: Row, rows: Rows, first: int, end: int) -> None:
     joint.impulse3 = rows[first + 3].impulse if n > 3 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def store_contact(m: Row, number: int, work: Work, k: int) -> None:
     """Keep the impulses of a manifold."""
     a = work.active[m.a]
@@ -313,7 +312,7 @@ def store_contact(m: Row, number: int, work: Work, k: int) -> None:
             m.x, m.y = a.dx + p.ax, a.dy + p.ay
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move(island: Row, work: Work, h: float) -> None:
     """Move the bodies of an island over a substep of `h` [s]."""
     for i in range(island.body, island.body + island.bodies):
@@ -337,7 +336,7 @@ def move(island: Row, work: Work, h: float) -> None:
         b.c, b.s = math.cos(b.yaw + b.da), math.sin(b.yaw + b.da)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def smallest_gap(m: Row, number: int, work: Work) -> float:
     """Return the smallest separation of a manifold now [m]; inf without points."""
     least = math.inf

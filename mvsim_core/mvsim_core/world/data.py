@@ -184,9 +184,14 @@ class Data:
 
 
 def differences(a: Any, b: Any, path: str = "data") -> list[str]:
-    """Return the paths of all that differs between two states, or parts of them."""
+    """Return the paths of all that differs between two states, or parts of them.
+
+    Tokens do not count, and models of entities by name only: their numbers are in the tables.
+    """
     if a is b:
         return []
+    if isinstance(a, EntityModel) and isinstance(b, EntityModel):
+        return [] if a.name == b.name else [f"{path}: {a.name} and {b.name}"]
     if type(a) is not type(b):
         return [f"{path}: {type(a).__name__} and {type(b).__name__}"]
     if "__getstate__" in type(a).__dict__:
@@ -221,8 +226,6 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from value.items()
     elif isinstance(value, list | tuple):
         yield from enumerate(value)
-    elif isinstance(value, EntityModel):
-        return  # the same object, or an equal one from a pickle: its numbers are in the tables
     elif hasattr(value, "__dict__") or hasattr(value, "__slots__"):
         names = [*getattr(value, "__slots__", ()), *getattr(value, "__dict__", ())]
         yield from ((n, getattr(value, n)) for n in names if n not in ("token", *TABLES))
