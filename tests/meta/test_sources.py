@@ -3,6 +3,7 @@
 """Every source file names its licence and stays readable in one sitting."""
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
@@ -56,3 +57,17 @@ def test_no_leftovers() -> None:
     for path in PYTHON:
         assert "TO" + "DO" not in path.read_text(), path
         assert path.name != "utils.py"
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=_id)
+def test_compiled_functions_are_not_recursive(path: Path) -> None:
+    """A recursive function that numba loads from its cache calls address 0 and ends the process."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.FunctionDef) or not node.decorator_list:
+            continue
+        calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+        names = {n.func.id for n in calls if isinstance(n.func, ast.Name)}
+        compiled = {"njit", "inner", "kernel"} & set(re.findall(r"\w+", ast.unparse(
+            ast.Module(body=[ast.Expr(d) for d in node.decorator_list], type_ignores=[])
+        )))
+        assert not (compiled and node.name in names), f"{node.name} calls itself"

@@ -68,7 +68,8 @@ def solve_island(
         if bounce(island, work, count):
             converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
             if island.driven == 0:
-                limit_energy(island, work, count, level, True)
+                if limit_energy(island, work, count, level, True):
+                    limit_energy(island, work, count, level, False)
         elif island.driven == 0:
             limit_energy(island, work, count, level, False)
         push(island, work, count)
@@ -197,14 +198,17 @@ def kinetic_energy(island: Row, work: Work) -> float:
 
 
 @inner
-def limit_energy(island: Row, work: Work, count: int, level: float, bounced: bool) -> None:
+def limit_energy(island: Row, work: Work, count: int, level: float, bounced: bool) -> bool:
     """Scale the last impulses back if the kinetic energy exceeds `level` [J].
 
     Velocities become v0 + t (v - v0) with the largest t <= 1 that keeps the energy; v0 are those
     before restitution if anything bounced and that alone is enough, else those of the start.
+
+    Returns True if the energy was too large before restitution already: its impulses are undone
+    then, and the call must be repeated for the start. Not by recursion, which numba's cache breaks.
     """
     if kinetic_energy(island, work) <= level:
-        return
+        return False
     linear = square = at_middle = 0.0
     for i in range(island.body, island.body + island.bodies):
         b = work.active[work.order[i]]
@@ -220,11 +224,10 @@ def limit_energy(island: Row, work: Work, count: int, level: float, bounced: boo
             b.vx, b.vy, b.w = b.mid_vx, b.mid_vy, b.mid_w
         for i in range(count):
             work.rows[i].impulse = work.rows[i].kept
-        limit_energy(island, work, count, level, False)
-        return
+        return True
     left = max(0.0, level - at_middle) if bounced else 0.0
     if not square > 0.0:
-        return
+        return False
     root = math.sqrt(max(0.0, linear * linear + 4.0 * square * left))
     t = min(1.0, max(0.0, (root - linear) / (2.0 * square)))
     for i in range(island.body, island.body + island.bodies):
@@ -235,6 +238,7 @@ def limit_energy(island: Row, work: Work, count: int, level: float, bounced: boo
         r = work.rows[i]
         start = r.kept if bounced else 0.0
         r.impulse = start + t * (r.impulse - start)
+    return False
 
 
 @inner
