@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core import World, load_world
+from mvsim_core.world.data import TABLES
 from tests.physics.worlds import block, car, cart, friction, twist_pid, world
 
 STORED = Path(__file__).parent / "state_hash.json"
@@ -109,8 +110,10 @@ TEXT = world(
 
 def arrays(sim: World) -> Iterator[tuple[str, Any]]:
     """Yield name and rows of all structured arrays that a step changes."""
-    for field in dataclasses.fields(sim.state_arrays):
-        yield field.name, getattr(sim.state_arrays, field.name)
+    for name in TABLES:
+        yield name, getattr(sim.data, name)
+    yield "contacts", sim.data.contacts.contacts
+    yield "joints", sim.data.contacts.joints.rows
 
 
 def run() -> tuple[World, dict[str, list[Any]]]:

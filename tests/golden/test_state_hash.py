@@ -80,7 +80,7 @@ def test_a_changed_bit_changes_the_exact_hash_only() -> None:
     """Rounding forgives the last bit and nothing that a person would call a change."""
     sim, readings = run()
     exact, rough = (hashes(sim, readings, exact=kind) for kind in (True, False))
-    rows = sim.state_arrays.bodies
+    rows = sim.data.bodies
     rows["x"][0] += abs(rows["x"][0]) * 2.3e-16
     assert differing(exact, hashes(sim, readings, exact=True)) == ["bodies.x"]
     assert differing(rough, hashes(sim, readings, exact=False)) == []

@@ -67,7 +67,12 @@ def test_compiled_functions_are_not_recursive(path: Path) -> None:
             continue
         calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
         names = {n.func.id for n in calls if isinstance(n.func, ast.Name)}
-        compiled = {"njit", "inner", "kernel"} & set(re.findall(r"\w+", ast.unparse(
-            ast.Module(body=[ast.Expr(d) for d in node.decorator_list], type_ignores=[])
-        )))
+        compiled = {"njit", "inner", "kernel"} & set(
+            re.findall(
+                r"\w+",
+                ast.unparse(
+                    ast.Module(body=[ast.Expr(d) for d in node.decorator_list], type_ignores=[])
+                ),
+            )
+        )
         assert not (compiled and node.name in names), f"{node.name} calls itself"

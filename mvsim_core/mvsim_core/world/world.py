@@ -314,7 +314,7 @@ class World(Entities):
             LogError: Nothing is being logged, or files cannot be written.
         """
         if self._recorder is None:
-            raise LogError("no log to begin anew: start_logging comes first")
+            raise LogError("no log to restart: call start_logging first")
         self._recorder.close()
         self._bind(self._recorder)
         return self._recorder.files

@@ -9,16 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.state.arrays import DYNAMIC, State, allocate
+from mvsim_core.state.arrays import BODY, DYNAMIC, VEHICLE, WHEEL
+from mvsim_core.world.data import Data
 
 GRAVITY, DT = 9.81, 0.01
 
 
-def random_state(seed: int, vehicles: int = 3, wheels_each: int = 4) -> State:
+def random_state(seed: int, vehicles: int = 3, wheels_each: int = 4) -> Data:
     """Return vehicles on slopes of up to 20°, turned anyhow, their wheels in any motion."""
     rng = np.random.default_rng(seed)
     count = vehicles * wheels_each
-    state = allocate(vehicles, count, vehicles, 0, 0)
+    state = Data()
+    state.insert("bodies", np.zeros(vehicles, BODY))
+    state.insert("wheels", np.zeros(count, WHEEL))
+    state.insert("vehicles", np.zeros(vehicles, VEHICLE))
     bodies, wheels, rows = state.bodies, state.wheels, state.vehicles
     for name in ("x", "y", "yaw", "vx", "vy", "wz", "cvx", "cvy"):
         bodies[name] = rng.normal(0.0, 2.0, vehicles)

@@ -26,7 +26,7 @@ def test_forces_and_torques_are_summed_about_the_centre_of_mass(seed: int) -> No
     bodies["leader"][2] = 1
     bodies["off_x"][2], bodies["off_y"][2], bodies["off_yaw"][2] = 0.7, -0.4, 0.9
     bodies["fx"] = bodies["fy"] = bodies["torque"] = math.nan
-    assert sum_wheel_forces_kernel(bodies, wheels) == -1
+    assert sum_wheel_forces_kernel(bodies, wheels, np.arange(3)) == -1
     want = np.zeros((3, 3))
     for w in wheels:
         k = int(w["body"])
@@ -47,10 +47,10 @@ def test_forces_and_torques_are_summed_about_the_centre_of_mass(seed: int) -> No
 def test_the_first_wheel_that_is_not_finite_is_named(field: str, value: float) -> None:
     state = random_state(0)
     state.wheels[field][5] = state.wheels[field][9] = value
-    assert sum_wheel_forces_kernel(state.bodies, state.wheels) == 5
+    assert sum_wheel_forces_kernel(state.bodies, state.wheels, np.arange(3)) == 5
     state = random_state(0)
     state.wheels[field][0] = value
-    assert sum_wheel_forces_kernel(state.bodies, state.wheels) == 0
+    assert sum_wheel_forces_kernel(state.bodies, state.wheels, np.arange(3)) == 0
 
 
 def test_velocities_follow_newton_and_the_implicit_damping() -> None:
@@ -59,7 +59,7 @@ def test_velocities_follow_newton_and_the_implicit_damping() -> None:
     for name, values in (("fx", (3, -2, 5)), ("fy", (1, 4, -6)), ("torque", (2, -3, 7))):
         bodies[name] = values
     before = bodies.copy()
-    integrate_velocities_kernel(bodies, GRAVITY, DT)
+    integrate_velocities_kernel(bodies, np.arange(len(bodies)), GRAVITY, DT)
     for b, old in zip(bodies, before, strict=True):
         push = turn(old["yaw"]) @ (old["fx"], old["fy"]) / old["mass"] * DT
         linear = (np.array([old["cvx"], old["cvy"]]) + push) / (1 + old["damp_lin"] * DT)
@@ -78,7 +78,7 @@ def test_forces_do_not_move_what_does_not_obey_them(kind: int, ideal: int) -> No
     state.bodies["ground_mu"] = 0.5
     state.bodies["kind"][1], state.bodies["ideal"][1] = kind, ideal
     before = state.bodies.copy()
-    integrate_velocities_kernel(state.bodies, GRAVITY, DT)
+    integrate_velocities_kernel(state.bodies, np.arange(len(state.bodies)), GRAVITY, DT)
     assert state.bodies[1] == before[1]
     assert state.bodies["cvx"][0] != before["cvx"][0]
     assert state.bodies["cvx"][2] != before["cvx"][2]

@@ -67,9 +67,9 @@ def record(world, ticks, plan=None):
     for _ in range(ticks):
         if plan is not None:
             for name, sensor in robot.sensors.items():
-                world._sensors.set_active(sensor, plan(world.ticks, name), world.ticks)
+                world._runtime.sensors.set_active(sensor, plan(world.ticks, name), world.ticks)
         world.step()
-        for sensor in world.fresh:
+        for sensor in world.new_readings:
             log[sensor.name, world.ticks] = flat(sensor.last)
     return log
 
@@ -102,12 +102,12 @@ def test_listening_changes_no_number(everything, seed):
 def test_what_nobody_listens_to_is_not_computed(monkeypatch):
     world = load_world(text=WORLD, seed=3)
     for sensor in world.vehicles["r1"].sensors.values():
-        world._sensors.set_active(sensor, False, 0)
+        world._runtime.sensors.set_active(sensor, False, 0)
     for name in ("measure", "sweep"):
         monkeypatch.setattr(Sensor, name, None)
-    assert world._sensors.next_tick == 2  # the shortest period
+    assert world._runtime.sensors.next_tick == 2  # the shortest period
     world.run(0.2)
-    assert world.fresh == []
+    assert world.new_readings == []
 
 
 def test_a_world_goes_on_the_same_from_a_copy_of_the_data():

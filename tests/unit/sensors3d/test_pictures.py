@@ -376,7 +376,7 @@ def test_what_is_removed_or_closed_is_freed_at_once() -> None:
     world.run(0.2)
     assert living("VertexArray") == before + 2  # chassis and wheel
     world.remove("x")
-    world._contents.scene3d.close()
+    world._runtime.scene3d.close()
     gc.collect()
     world.run(0.2)
     assert living("VertexArray") <= before
