@@ -67,9 +67,8 @@ def solve_island(
         converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
         if bounce(island, work, count):
             converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
-            if island.driven == 0:
-                if limit_energy(island, work, count, level, True):
-                    limit_energy(island, work, count, level, False)
+            if island.driven == 0 and limit_energy(island, work, count, level, True):
+                limit_energy(island, work, count, level, False)
         elif island.driven == 0:
             limit_energy(island, work, count, level, False)
         push(island, work, count)
@@ -205,7 +204,8 @@ def limit_energy(island: Row, work: Work, count: int, level: float, bounced: boo
     before restitution if anything bounced and that alone is enough, else those of the start.
 
     Returns True if the energy was too large before restitution already: its impulses are undone
-    then, and the call must be repeated for the start. Not by recursion, which numba's cache breaks.
+    then, and the call must be repeated for the start; not by recursion, which numba's cache
+    breaks.
     """
     if kinetic_energy(island, work) <= level:
         return False
