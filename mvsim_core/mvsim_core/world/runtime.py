@@ -80,10 +80,9 @@ class Runtime:
         self.ground.add(entity, data, follower=data.bodies["leader"][entity.row] >= 0)
         if model.vehicle is not None:
             self._add_vehicle(entity)
-        elif isinstance(spec, ActorSpec):
-            if spec.path is not None and spec.path.waypoints:
-                ground = self.ground if model.on_ground else None
-                self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
+        elif isinstance(spec, ActorSpec) and spec.path is not None and spec.path.waypoints:
+            ground = self.ground if model.on_ground else None
+            self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
         elif spec.animation is not None:
             self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
         copy = int(data.bodies["copy"][entity.row])
