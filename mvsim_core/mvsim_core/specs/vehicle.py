@@ -12,7 +12,7 @@ from mvsim_core.specs.controller import RawSpec
 from mvsim_core.specs.dynamics import DYNAMICS, DifferentialSpec, DynamicsSpec
 from mvsim_core.specs.friction import FRICTIONS, DefaultFrictionSpec, FrictionSpec
 from mvsim_core.specs.kinematics import KINEMATICS, KinematicsSpec
-from mvsim_core.specs.params import Spec, param, section
+from mvsim_core.specs.params import NOT_NEGATIVE, Spec, param, section
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import VisualSpec
@@ -20,11 +20,30 @@ from mvsim_core.specs.visual import VisualSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OdometrySpec(Spec):
-    """Factors on the increments that the wheel odometry measures, in the vehicle frame."""
+    """Errors of the wheel odometry, in the vehicle frame, and how uncertain it says it is.
+
+    Multipliers are errors: they scale pose and twist that the wheels show. The variances are what
+    the odometry reports: those of the pose grow with the way driven and the angle turned, as those
+    of a random walk do, and with the way across an uncertain heading; those of the twist are
+    constant.
+    """
 
     x_multiplier: float = param(1.0, attribute=True)
     y_multiplier: float = param(1.0, attribute=True)
     yaw_multiplier: float = param(1.0, attribute=True)
+    x_variance_per_metre: float = param(
+        1e-3, unit="m^2/m", check=NOT_NEGATIVE, attribute=True, help="along the heading"
+    )
+    y_variance_per_metre: float = param(
+        1e-4, unit="m^2/m", check=NOT_NEGATIVE, attribute=True, help="across the heading"
+    )
+    yaw_variance_per_metre: float = param(1e-4, unit="rad^2/m", check=NOT_NEGATIVE, attribute=True)
+    yaw_variance_per_radian: float = param(
+        1e-3, unit="rad^2/rad", check=NOT_NEGATIVE, attribute=True
+    )
+    twist_variance_x: float = param(1e-4, unit="m^2/s^2", check=NOT_NEGATIVE, attribute=True)
+    twist_variance_y: float = param(1e-4, unit="m^2/s^2", check=NOT_NEGATIVE, attribute=True)
+    twist_variance_yaw: float = param(1e-3, unit="rad^2/s^2", check=NOT_NEGATIVE, attribute=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

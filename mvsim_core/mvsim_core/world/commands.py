@@ -32,3 +32,7 @@ def apply_commands_kernel(vehicles: Rows, tick: int, timeout_ticks: int) -> None
             if v.expired == 0:
                 v.vx = v.cmd_speed
                 v.wz = v.cmd_speed * math.tan(v.cmd_steer) / v.wheelbase
+        if v.cmd_brake != 0:
+            v.vx = 0.0
+            v.vy = 0.0
+            v.wz = 0.0

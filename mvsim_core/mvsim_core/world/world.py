@@ -12,9 +12,10 @@ import numpy as np
 from mvsim_core.dynamics.drives import drive_kernel
 from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
+from mvsim_core.dynamics.latency import latency_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
 from mvsim_core.errors import Problem
-from mvsim_core.friction import contact_kernel
+from mvsim_core.friction import contact_kernel, hold_kernel
 from mvsim_core.recording.logging import Logging
 from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
 from mvsim_core.specs.world import WorldSpec
@@ -95,6 +96,7 @@ class World(WorldView, Logging):
         mark = self._profile.mark
         self._profile.start()
         apply_commands_kernel(state.vehicles, self._clock.ticks, self._timeout_ticks())
+        latency_kernel(state.vehicles, dt)
         mark(COMMANDS)
         if self._kinematics:
             for limits in self._kinematics:
@@ -117,6 +119,7 @@ class World(WorldView, Logging):
             raise wheel_error(self._contents.entities, state.wheels, bad, self.ticks + 1)
         if len(self._drives):
             drive_kernel(state.bodies, self._drives)
+        hold_kernel(state.bodies, state.wheels, state.vehicles, dt)
         integrate_velocities_kernel(self._moving, gravity, dt)
         mark(INTEGRATE)
         self._move(state, solver, dt)

@@ -34,7 +34,8 @@ _SIMULATED = 8  # the NMEA quality of positions that a simulator gives
 
 def odometry(vehicle: Row, time: float) -> bytes:
     """Return pose and twist by the wheels of one row of VEHICLE."""
-    twist = packed("??ddd", False, True, vehicle["odo_vx"], vehicle["odo_vy"], vehicle["odo_wz"])
+    vx, vy = vehicle["odo_kx"] * vehicle["odo_vx"], vehicle["odo_ky"] * vehicle["odo_vy"]
+    twist = packed("??ddd", False, True, vx, vy, vehicle["odo_kyaw"] * vehicle["odo_wz"])
     place = pose2d(float(vehicle["odo_x"]), float(vehicle["odo_y"]), float(vehicle["odo_yaw"]))
     return written("obs::CObservationOdometry", 2, place, text("odom"), instant(time), twist)
 
