@@ -174,11 +174,7 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
     )
     row["odo_var_yaw"] = odometry.yaw_variance_per_metre
     row["odo_var_turn"] = odometry.yaw_variance_per_radian
-    if layout.wheelbase > 0.0:
-        row["axle_x"] = 0.5 * (wheels[layout.odo_left].x + wheels[layout.odo_right].x)
-    else:  # four wheels skid about their middle; a caster does not count
-        paired = wheels[: 2 * (len(wheels) // 2)]
-        row["axle_x"] = sum(w.x for w in paired) / len(paired)
+    row["axle_x"] = _axle_x(wheels, layout)
     motor = spec.dynamics.motor
     if motor.stall_torque is not None and motor.no_load_speed is not None:
         row["motor_stall"] = motor.stall_torque * motor.gear_ratio
@@ -190,6 +186,14 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
         row["coast"] = controller.zero_command == "coast"
     n = layout.driven_count if isinstance(controller, PidSpec) else 0
     return row, np.repeat(_pid_row(controller), n)
+
+
+def _axle_x(wheels: tuple[WheelSpec, ...], layout: Layout) -> float:
+    """Return where along x a vehicle turns about [m], for an odometry of two wheels."""
+    measuring = (wheels[layout.odo_left], wheels[layout.odo_right])
+    if layout.wheelbase == 0.0 and not layout.odometry:
+        measuring = wheels[: 2 * (len(wheels) // 2)]  # four skid about their middle; no caster
+    return sum(w.x for w in measuring) / len(measuring)
 
 
 def _pid_row(controller: ControllerSpec) -> Rows:

@@ -27,7 +27,7 @@ from mvsim_core.assembly.joints import add_joints
 from mvsim_core.assembly.outline import Outlines
 from mvsim_core.assembly.scene3d import SceneMaker, lights_of
 from mvsim_core.assembly.sensors import SensorMaker
-from mvsim_core.assembly.step_length import step_warning
+from mvsim_core.assembly.step_length import automatic_step, step_warning
 from mvsim_core.assembly.terrain import Ground
 from mvsim_core.assembly.vehicles import build_vehicle
 from mvsim_core.assembly.wall_lines import wall_lines
@@ -67,7 +67,7 @@ from mvsim_core.xmlfile import read_vehicle
 
 #: Farther from the origin than this the contact solver gets an origin of its own [m].
 FAR = 5e3
-#: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
+#: Longest step when the file leaves it to us [s]; stiff controllers need a shorter one.
 AUTO_STEP = 0.005
 
 
@@ -284,7 +284,9 @@ class Builder:
         periods = [s.period for v in self.spec.vehicles for s in v.sensors if s.period > 0.0]
         shortest = min(periods, default=AUTO_STEP)
         if self.spec.timestep <= 0.0:
-            return min(AUTO_STEP, shortest)
+            return automatic_step(
+                self._kinds_of_vehicles(), self.spec.gravity, min(AUTO_STEP, shortest)
+            )
         if periods and self.spec.timestep > shortest:
             self.warn(
                 self.spec.where,
@@ -293,6 +295,16 @@ class Builder:
                 f" of {shortest:g} s: that sensor will read once a step",
             )
         return self.spec.timestep
+
+    def _kinds_of_vehicles(self) -> Iterator[Entity]:
+        """Yield one vehicle of each kind, for what depends on dynamics and friction alone."""
+        seen: list[Any] = []
+        for vehicle in self.spec.vehicles:
+            kind = (vehicle.dynamics, vehicle.friction)
+            if kind not in seen:
+                seen.append(kind)
+                outline, z_range = self._outlines.of_vehicle(vehicle)
+                yield build_vehicle(vehicle, Pose(), outline, z_range, self.spec.gravity)
 
 
 def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:

@@ -47,7 +47,8 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         p = pids[v.pid0]
         set_steering(v, wheels, steering_of_twist(v), dt)
         want = filter_set_point(p, v.vx, dt)
-        take_set_point(p, want, v.odo_vx)
+        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
+        take_set_point(p, want, v.odo_vx, hill)
         mode = stop_mode(v, abs(want) < p.zero, p.stop, abs(v.odo_vx), dt)
         if mode == RESTING:
             reset_pid(p)
@@ -56,7 +57,6 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         if mode == BRAKING:
             drop_pushing_integral(v, p)
         limit_pid(v, p, shaft_speed(v, wheels))
-        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
         torque = pid_output(p, want - v.odo_vx, p.feedforward * hill, dt)
         drive_wheels(v, wheels, only_braking(torque, v.odo_vx) if mode == BRAKING else torque)
 

@@ -70,14 +70,15 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
             wz = 0.0
         elif v.steer != wish:  # at the limit of the steering the circle is wider than asked for
             wz = v.vx * math.tan(v.steer) / v.wheelbase
+        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / n
         stop = True
         for k in range(n):
             p = pids[v.pid0 + k]
-            target = filter_set_point(p, along_wheel(wheels[first + k], v.vx, wz), dt)
-            take_set_point(p, target, p.actual)
+            w = wheels[first + k]
+            target = filter_set_point(p, along_wheel(w, v.vx, wz), dt)
+            take_set_point(p, target, p.actual, hill * w.radius)
             stop = stop and abs(p.target) < p.zero
         mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)
-        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / n
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].torque = 0.0
         for k in range(n):

@@ -4,8 +4,8 @@
 
 Source: "Motor Controllers" of the physics documentation. The derivative is a real one (of the
 error, low-passed with bandwidth N when N > 0) and I_MAX limits the integral *term* [N m]. The
-integral does not grow while the torque is at its limit, and a stalled one does not outlive the
-reversal of its set point.
+integral does not grow while the torque is at its limit, and when the set point reverses only that
+part of it is kept which carries the weight on a slope.
 """
 
 from __future__ import annotations
@@ -57,14 +57,20 @@ def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def take_set_point(p: Row, target: float, actual: float) -> None:
+def take_set_point(p: Row, target: float, actual: float, weight: float) -> None:
     """Enter set point and measured speed of this step [m/s].
 
-    A wheel that did not get half as fast as it should is stalled: what its integral has become
-    says nothing about the way back, and is cleared when the set point reverses.
+    What the integral has become against a wall, or against losses, says nothing about the way
+    back. Only the weight on a slope is the same both ways.
+
+    Args:
+        p: One row of PID.
+        target: Set point [m/s].
+        actual: Measured speed [m/s].
+        weight: Torque that carries the vehicle's weight along the slope it stands on [N m].
     """
-    if target * p.last < 0.0 and abs(actual) < 0.5 * abs(p.last):
-        p.integral = 0.0
+    if target * p.last < 0.0:
+        p.integral = min(max(p.integral, min(weight, 0.0)), max(weight, 0.0))
     if target != 0.0:
         p.last = target
     p.target = target

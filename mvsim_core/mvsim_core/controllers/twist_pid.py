@@ -46,19 +46,19 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         want_r = filter_set_point(p_r, v.vx - v.wz * right.y, dt)
         v_l = left.omega * left.radius
         v_r = right.omega * right.radius
-        take_set_point(p_l, want_l, v_l)
-        take_set_point(p_r, want_r, v_r)
+        # weight along the slope, shared by all driven wheels
+        paired = 2 * (v.n_wheels // 2)
+        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / paired
+        take_set_point(p_l, want_l, v_l, hill * left.radius)
+        take_set_point(p_r, want_r, v_r, hill * right.radius)
         stop = abs(want_l) < p_l.zero and abs(want_r) < p_r.zero
         mode = stop_mode(v, stop, p_l.stop, max(abs(v_l), abs(v_r)), dt)
-        paired = 2 * (v.n_wheels // 2)
         if mode == RESTING:
             reset_pid(p_l)
             reset_pid(p_r)
             t_l = 0.0
             t_r = 0.0
         else:
-            # weight along the slope, shared by all driven wheels
-            hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / paired
             limit_pid(v, p_l, left.omega)
             limit_pid(v, p_r, right.omega)
             if mode == BRAKING:

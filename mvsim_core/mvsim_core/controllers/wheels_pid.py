@@ -57,18 +57,19 @@ def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     """
     for i in ids:
         v = vehicles[i]
+        hill_x = -bodies[v.body].slope_x * v.chassis_mass * gravity
+        hill_y = -bodies[v.body].slope_y * v.chassis_mass * gravity
         stop = True
         fastest = 0.0
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             p = pids[v.pid0 + k]
             target = filter_set_point(p, surface_speed(w, v.vx, v.vy, v.wz), dt)
-            take_set_point(p, target, w.omega * w.radius)
+            hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
+            take_set_point(p, target, w.omega * w.radius, hill)
             stop = stop and abs(p.target) < p.zero
             fastest = max(fastest, abs(p.actual))
         mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)
-        hill_x = -bodies[v.body].slope_x * v.chassis_mass * gravity
-        hill_y = -bodies[v.body].slope_y * v.chassis_mass * gravity
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             p = pids[v.pid0 + k]

@@ -13,7 +13,10 @@ from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Rows
 
 @njit(cache=True, nogil=True)
 def apply_commands_kernel(vehicles: Rows, tick: int, timeout_ticks: int) -> None:
-    """Copy commands to targets; those older than `timeout_ticks` (0: never) become a stop."""
+    """Copy commands to targets; those older than `timeout_ticks` (0: never) become a stop.
+
+    So does everything while the parking brake is on.
+    """
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
         v.expired = 0
