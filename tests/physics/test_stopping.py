@@ -91,9 +91,11 @@ def vehicle(
     dynamics, wheels, controller = VEHICLES[kind]
     if dynamics == "ackermann_drivetrain":  # one motor for all wheels
         most, kp, ki = 4 * most, 4 * kp, 4 * ki
+    com = -0.2 / 3.0 if kind == "differential_3_wheels" else 0.0  # amid the wheels
     gains = GAINS.format(kp=kp, ki=ki, most=most)
     return f"""<vehicle name="r1"><init_pose>{pose}</init_pose><dynamics class="{dynamics}">
       {wheels}<chassis mass="10" zmin="0.05" zmax="0.4" linear_damping="0" angular_damping="0">
+      <com>{com} 0</com>
       <shape><pt>-0.25 -0.15</pt><pt>-0.25 0.15</pt><pt>0.45 0.15</pt><pt>0.45 -0.15</pt></shape>
       </chassis><controller class="{controller}">{gains}{more}</controller></dynamics>
       {FRICTIONS[friction].format(mu=mu, stiff=10.0 * mu)}</vehicle>"""
@@ -183,21 +185,23 @@ def test_stops_and_stays(kind: str, dt: float) -> None:
 @pytest.mark.parametrize("friction", ["default", "circle", "wardiagnemma", "ellipse"])
 @pytest.mark.parametrize("kind", ["differential", "rear drive", "torsen_4wd", "wheels"])
 def test_the_stopping_distance_converges_with_the_step(kind: str, friction: str) -> None:
-    """1, 5 and 10 ms: the same within 1 %.
+    """The way at a step of 0, extrapolated from 1 and 5 or from 5 and 10 ms: alike within 1 %.
 
     The speed loop runs once a step and sees wheels that turn as fast as the vehicle moved a step
-    ago, so that it stops 2 v dt earlier; this is known and taken off.
+    ago: it stops by up to 2 v dt earlier, an error of first order.
     """
     ways = []
     for dt in (0.001, 0.005, 0.01):
         w, r = load(vehicle(kind, friction, kp=1.0, ki=1.0), dt)
         r.set_twist(0.5)
         w.run(12.0)
-        x, v = r.pose.x, r.twist.vx
+        x = r.pose.x
         r.set_twist(0.0)
         w.run(4.0)
-        ways.append(r.pose.x - x + 2.0 * v * dt)
-    assert np.ptp(ways) < 0.01 * ways[0]
+        ways.append(r.pose.x - x)
+    fine = ways[0] + 0.25 * (ways[0] - ways[1])
+    assert 2.0 * ways[1] - ways[2] == pytest.approx(fine, rel=0.01)
+    assert abs(ways[2] - fine) < 2.0 * 0.5 * 0.01
 
 
 @pytest.mark.parametrize("kind", list(VEHICLES))
@@ -291,8 +295,8 @@ def test_welded_vehicles_hold_together() -> None:
 @pytest.mark.parametrize("dt", STEPS)
 def test_on_split_ice_the_other_wheels_hold(dt: float) -> None:
     """One wheel of four stands on ice, and three hold the whole weight."""
-    ice = """<element class="property_region"><x0>-0.4</x0><x1>0</x1><y0>0</y0><y1>0.4</y1>
-      <z0>-9</z0><z1>9</z1><property_name>friction_mu</property_name>
+    ice = """<element class="property_region"><x_min>-0.4</x_min><x_max>0</x_max>
+      <y_min>0</y_min><y_max>0.4</y_max><property_name>friction_mu</property_name>
       <value_double>0</value_double></element>"""
     w, r = load(vehicle("wheels", mu=0.8), dt, incline(15) + ice)
     w.run(3.0)
@@ -310,7 +314,9 @@ WALL = """<element class="vertical_plane"><x0>1.2</x0><y0>-3</y0><x1>1.2</x1><y1
 @pytest.mark.parametrize("kind", list(VEHICLES))
 def test_after_a_wall_it_reverses_at_once(kind: str, ki: float, dt: float) -> None:
     """20 s of pushing, then backwards: it moves back within 0.2 s."""
-    w, r = load(vehicle(kind, kp=4.0, ki=ki), dt, WALL)
+    # speed is measured at wheels that do not slip: those in front may turn ever faster
+    most = 2.0 if kind == "front drive" else 8.0
+    w, r = load(vehicle(kind, kp=4.0, ki=ki, most=most), dt, WALL)
     r.set_twist(0.5)
     w.run(22.0 if dt == 0.005 else 6.0)
     x = r.pose.x

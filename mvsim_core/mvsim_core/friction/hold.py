@@ -31,6 +31,8 @@ from mvsim_core.state.arrays import Row, Rows
 ROUNDS, SHARED_ROUNDS = 50, 10
 #: Changes of speed that no longer matter [m/s].
 SETTLED = 1e-13
+#: A slower vehicle stands: its forces start from those of the step before [m/s, rad/s].
+STANDING = 1e-4
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -38,7 +40,8 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
     """Write force and spin of all wheels that are held, and add the forces to BODY.
 
     BODY.fx, fy and torque hold the sums of everything else, and the forces of these wheels in the
-    step before, from which the iterations start.
+    step before, from which the iterations start where a vehicle stands. One that moves starts from
+    what each wheel would do alone, so that no forces of wheels against each other pile up.
     """
     shared = False
     any_held = False
@@ -49,21 +52,26 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
             shared = shared or bodies[v.body].leader >= 0
     if not any_held:
         return
-    for _ in range(SHARED_ROUNDS if shared else 1):
+    for turn in range(SHARED_ROUNDS if shared else 1):
         worst = 0.0
         for i in range(vehicles.shape[0]):
             v = vehicles[i]
             if v.body >= 0 and wheels[v.wheel0].held != 0:
-                worst = max(worst, hold_vehicle(bodies, wheels, v, dt))
+                worst = max(worst, hold_vehicle(bodies, wheels, v, turn == 0, dt))
         if worst < SETTLED:
             break
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def hold_vehicle(bodies: Rows, wheels: Rows, v: Row, dt: float) -> float:
+def hold_vehicle(bodies: Rows, wheels: Rows, v: Row, begin: bool, dt: float) -> float:
     """Solve for the forces of one vehicle; return the largest change of the first round [m/s]."""
     b = bodies[v.body]
     lead = bodies[b.leader] if b.leader >= 0 else b
+    if begin and abs(b.vx) + abs(b.vy) + abs(b.wz) > STANDING:
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
+            if not math.isnan(w.limit_x):
+                guess(lead, b, w, brake_of(v, w, k - v.wheel0), dt)
     first = 0.0
     for turn in range(ROUNDS):
         worst = 0.0
@@ -139,6 +147,29 @@ def compliance(lead: Row, b: Row, w: Row, dx: float, dy: float) -> float:
     y -= lead.com_y
     turn = (x * fy - y * fx) / lead.inertia
     return float(gx * (fx / lead.mass - turn * y) + gy * (fy / lead.mass + turn * x))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def guess(lead: Row, b: Row, w: Row, brake: float, dt: float) -> None:
+    """Let a wheel stop the mass that it carries, within its limits."""
+    c, s = w.grip_c, w.grip_s
+    along = -(c * w.vx + s * w.vy) * w.carried / dt - (c * w.slope_x + s * w.slope_y)
+    across = -(c * w.vy - s * w.vx) * w.carried / dt - (c * w.slope_y - s * w.slope_x)
+    most = w.limit_x
+    if brake < most * w.radius * abs(c):
+        most = brake / (w.radius * abs(c))
+    along = min(max(along, -most), most)
+    across = min(max(across, -w.limit_y), w.limit_y)
+    total = math.hypot(along, across)
+    if w.limit_round != 0 and total > w.limit_x:
+        along *= w.limit_x / total
+        across *= w.limit_x / total
+    dx = w.yaw_c * c - w.yaw_s * s
+    dy = w.yaw_s * c + w.yaw_c * s
+    fx, fy = dx * along - dy * across, dy * along + dx * across
+    push(lead, b, w, fx - w.fx, fy - w.fy)
+    w.fx = fx
+    w.fy = fy
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
