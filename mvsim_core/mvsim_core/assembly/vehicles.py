@@ -190,7 +190,7 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
 
 def _axle_x(wheels: tuple[WheelSpec, ...], layout: Layout) -> float:
     """Return where along x a vehicle turns about [m], for an odometry of two wheels."""
-    measuring = (wheels[layout.odo_left], wheels[layout.odo_right])
+    measuring: tuple[WheelSpec, ...] = (wheels[layout.odo_left], wheels[layout.odo_right])
     if layout.wheelbase == 0.0 and not layout.odometry:
         measuring = wheels[: 2 * (len(wheels) // 2)]  # four skid about their middle; no caster
     return sum(w.x for w in measuring) / len(measuring)

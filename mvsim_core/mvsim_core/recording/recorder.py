@@ -209,7 +209,7 @@ class _Part:
 
 
 class _Source:
-    """Some fields of some rows of one of the state's arrays, all of whose fields have eight bytes.
+    """Some fields of some rows of one of the state's arrays, whose numbers all have eight bytes.
 
     Args:
         array: BODY, VEHICLE, WHEEL or PID.
@@ -218,11 +218,11 @@ class _Source:
     """
 
     def __init__(self, array: Rows, rows: Iterable[Any], fields: tuple[str, ...]) -> None:
-        names = array.dtype.names or ()
         self.fields = fields
-        self._numbers = array.view(np.float64).reshape(len(array), len(names))
+        self._numbers = array.view(np.float64).reshape(len(array), array.itemsize // 8)
         self._rows = np.array(list(rows), dtype=np.int64)
-        self._columns = np.array([names.index(field) for field in fields])
+        offsets = array.dtype.fields or {}
+        self._columns = np.array([offsets[field][1] // 8 for field in fields])
 
     @property
     def shape(self) -> tuple[int, int]:
