@@ -59,7 +59,8 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.slope_x = cw * w.gravity_x + sw * w.gravity_y
             w.slope_y = -sw * w.gravity_x + cw * w.gravity_y
             w.idle = idle
-            w.held = held
+            if held == 0 or w.held == 0:  # `friction.hold` tells those apart that stood
+                w.held = held
             w.limit_x = math.nan
             w.omega0 = w.omega
         if v.free != 0 and idle != 0:

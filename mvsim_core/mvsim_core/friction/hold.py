@@ -30,9 +30,11 @@ from mvsim_core.state.arrays import Row, Rows
 #: Rounds over the wheels of a vehicle, and over vehicles that share an island.
 ROUNDS, SHARED_ROUNDS = 50, 10
 #: Changes of speed that no longer matter [m/s].
-SETTLED = 1e-13
+SETTLED = 1e-12
 #: A slower vehicle stands: its forces start from those of the step before [m/s, rad/s].
 STANDING = 1e-4
+#: Values of WHEEL.held: no, yes, yes and its force is that of a vehicle that stood.
+HELD, STOOD = 1, 2
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -40,8 +42,9 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
     """Write force and spin of all wheels that are held, and add the forces to BODY.
 
     BODY.fx, fy and torque hold the sums of everything else, and the forces of these wheels in the
-    step before, from which the iterations start where a vehicle stands. One that moves starts from
-    what each wheel would do alone, so that no forces of wheels against each other pile up.
+    step before, from which the iterations start where a vehicle stands. One that moves, or did so
+    in the step before, starts from what each wheel would do alone, so that no forces of wheels
+    against each other pile up.
     """
     shared = False
     any_held = False
@@ -67,7 +70,13 @@ def hold_vehicle(bodies: Rows, wheels: Rows, v: Row, begin: bool, dt: float) -> 
     """Solve for the forces of one vehicle; return the largest change of the first round [m/s]."""
     b = bodies[v.body]
     lead = bodies[b.leader] if b.leader >= 0 else b
-    if begin and abs(b.vx) + abs(b.vy) + abs(b.wz) > STANDING:
+    stood = wheels[v.wheel0].held == STOOD
+    if stood and stands(lead, dt) and all_locked(wheels, v):
+        return 0.0
+    moves = abs(b.vx) + abs(b.vy) + abs(b.wz) > STANDING
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        wheels[k].held = HELD if moves else STOOD
+    if begin and (moves or not stood):
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
             if not math.isnan(w.limit_x):
@@ -85,6 +94,52 @@ def hold_vehicle(bodies: Rows, wheels: Rows, v: Row, begin: bool, dt: float) -> 
         if worst < SETTLED:
             break
     return first
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def stands(lead: Row, dt: float) -> bool:
+    """Return whether the forces so far leave no motion after the step."""
+    if abs(lead.cvx) + abs(lead.cvy) + abs(lead.wz) > STANDING:
+        return False
+    c, s = math.cos(lead.yaw), math.sin(lead.yaw)
+    vx = lead.cvx + (c * lead.fx - s * lead.fy) / lead.mass * dt
+    vy = lead.cvy + (s * lead.fx + c * lead.fy) / lead.mass * dt
+    wz = lead.wz + lead.torque / lead.inertia * dt
+    return bool(abs(vx) + abs(vy) + abs(wz) < 10.0 * SETTLED)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def all_locked(wheels: Rows, v: Row) -> bool:
+    """Return whether no wheel turns and all can give the forces that they gave before.
+
+    Then nothing is to be solved: what is parked costs little.
+    """
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        along, across = grip_forces(w)
+        brake = brake_of(v, w, k - v.wheel0)
+        need = abs(w.radius * w.grip_c * along)
+        # also false where limits are unknown, NaN
+        if not (abs(along) <= w.limit_x and abs(across) <= w.limit_y):
+            return False
+        if w.omega0 != 0.0 or need > brake:
+            return False
+        if w.limit_round != 0 and along * along + across * across > w.limit_x * w.limit_x:
+            return False
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        w.omega = 0.0
+        if w.brake > 0.0 and v.cmd_brake == 0:
+            w.torque = w.radius * w.grip_c * grip_forces(w)[0]
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def grip_forces(w: Row) -> tuple[float, float]:
+    """Return the force of the ground along and across the grip of a wheel [N]."""
+    dx = w.yaw_c * w.grip_c - w.yaw_s * w.grip_s
+    dy = w.yaw_s * w.grip_c + w.yaw_c * w.grip_s
+    return dx * w.fx + dy * w.fy, -dy * w.fx + dx * w.fy
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -177,8 +232,7 @@ def hold_wheel(lead: Row, b: Row, w: Row, brake: float, dt: float) -> float:
     """Improve the force of one wheel; return how much that changes its speed [m/s]."""
     dx = w.yaw_c * w.grip_c - w.yaw_s * w.grip_s  # direction of its grip, vehicle frame
     dy = w.yaw_s * w.grip_c + w.yaw_c * w.grip_s
-    along = dx * w.fx + dy * w.fy  # N, so far
-    across = -dy * w.fx + dx * w.fy
+    along, across = grip_forces(w)  # N, so far
     lever = w.radius * w.grip_c
 
     give = compliance(lead, b, w, dx, dy) * dt

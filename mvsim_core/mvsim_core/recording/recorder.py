@@ -221,7 +221,7 @@ class _Source:
         self.fields = fields
         self._numbers = array.view(np.float64).reshape(len(array), array.itemsize // 8)
         self._rows = np.array(list(rows), dtype=np.int64)
-        offsets = array.dtype.fields or {}
+        offsets: Any = array.dtype.fields
         self._columns = np.array([offsets[field][1] // 8 for field in fields])
 
     @property

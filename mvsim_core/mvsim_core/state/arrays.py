@@ -116,7 +116,7 @@ WHEEL = np.dtype(
         ("region_mu", "f8"),  # 1, friction of the region it stands in; NaN: none
         ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
         ("brake", "f8"),  # N m, with which its motor holds it at a set point of zero; inf: any
-        ("held", "i8"),  # 1: it stands against its brake, and `friction.hold` finds its force
+        ("held", "i8"),  # not 0: its brake is on, and `friction.hold` finds force and spin
         ("limit_x", "f8"),  # N, largest force of the ground along its grip; NaN: not known
         ("limit_y", "f8"),  # N, across its grip
         ("limit_round", "i8"),  # 1: limit_x holds for the vector sum of both
