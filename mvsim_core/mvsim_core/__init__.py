@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from mvsim_core.world.handles import Block
     from mvsim_core.world.vehicle import Vehicle, WheelView
     from mvsim_core.world.world import World
-    from mvsim_core.xmlfile import dump_world, read_vehicle, read_world
+    from mvsim_core.xmlfile import dump_world, read_vehicle, read_world, read_world_file
 
 _HOMES = {
     "load_world": "assembly.load",
     "world_of": "assembly.load",
     "read_vehicle": "xmlfile",
     "read_world": "xmlfile",
+    "read_world_file": "xmlfile",
     "dump_world": "xmlfile",
     "World": "world.world",
     "Vehicle": "world.vehicle",
@@ -96,6 +97,7 @@ __all__ = [
     "load_world",
     "read_vehicle",
     "read_world",
+    "read_world_file",
     "world_of",
 ]
 

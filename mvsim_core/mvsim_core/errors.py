@@ -14,13 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-#: A note tells of something harmless that is accepted and has no effect.
-Severity = Literal["error", "warning", "note"]
+#: A hint names something harmless that is accepted without effect.
+Severity = Literal["error", "warning", "hint"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong, or doubtful, in one place of a world file.
+    """An error, a warning or a hint about one place of a world file.
 
     `file` is the path as it was opened ("" when unknown), `line` counts from 1 (0 when
     unknown), `element` is the tag name without brackets ("" when there is none) and
@@ -102,15 +102,21 @@ class BuildError(MvsimError):
 class UnknownName(MvsimError, KeyError):  # noqa: N818 (reads better where it is raised)
     """A name was asked for that does not exist; the message lists close ones."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str] = ()) -> None:
-        """Name the kind of thing, the name that was asked for and the names that exist."""
+    def __init__(self, kind: str, name: str, known: Iterable[str] = (), reason: str = "") -> None:
+        """Name the kind of thing, the name that was asked for and the names that exist.
+
+        A `reason` says why there is none any more, such as "was removed at 2 s".
+        """
         self.kind = kind
         self.name = name
         self.known = tuple(known)
-        super().__init__(kind, name, self.known)
+        self.reason = reason
+        super().__init__(kind, name, self.known, reason)
 
     def __str__(self) -> str:
         """Return `unknown vehicle 'r2'. Did you mean 'r1'? Known: r1`."""
+        if self.reason:
+            return f"{self.kind} {self.name!r} {self.reason}"
         text = f"unknown {self.kind} {self.name!r}"
         return text + suggestion(self.name, self.known, listed=True)
 

@@ -3,6 +3,7 @@
 """Every source file names its licence and stays readable in one sitting."""
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
@@ -56,3 +57,14 @@ def test_no_leftovers() -> None:
     for path in PYTHON:
         assert "TO" + "DO" not in path.read_text(), path
         assert path.name != "utils.py"
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=_id)
+def test_compiled_functions_are_not_recursive(path: Path) -> None:
+    """A recursive function that numba loads from its cache calls address 0: the process ends."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            decorators = " ".join(ast.unparse(it) for it in node.decorator_list)
+            calls = {ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+            if re.search(r"\b(njit|inner|kernel)\b", decorators):
+                assert node.name not in calls, f"{node.name} calls itself"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 
 import numpy as np
@@ -25,7 +26,7 @@ def turned(text: str, dt: float = 0.001) -> tuple[float, float, float, float]:
     r.set_twist(0.4, 0.0, 0.5)
     w.run(6.0)
     p, o = r.pose, r.odometry
-    axle = float(w.state_arrays.vehicles["axle_x"][0])
+    axle = float(w.data.vehicles["axle_x"][0])
     place = math.hypot(p.x - o.pose.x, p.y - o.pose.y)
     return place, o.twist.vy - r.twist.vy, o.twist.vy, -r.twist.wz * axle
 
@@ -47,7 +48,7 @@ def test_three_wheels_off_the_origin() -> None:
     """The caster's place does not matter."""
     text = vehicle("differential_3_wheels").replace('pos="0 ', 'pos="-0.1 ')
     w = load_world(text=world(text))
-    assert float(w.state_arrays.vehicles["axle_x"][0]) == pytest.approx(-0.1)
+    assert float(w.data.vehicles["axle_x"][0]) == pytest.approx(-0.1)
 
 
 def test_four_wheels_turn_about_their_middle() -> None:
@@ -57,7 +58,7 @@ def test_four_wheels_turn_about_their_middle() -> None:
     r = w.vehicles["r1"]
     r.set_twist(0.3, 0.0, 0.3)
     w.run(2.0)
-    assert float(w.state_arrays.vehicles["axle_x"][0]) == pytest.approx(0.2)
+    assert float(w.data.vehicles["axle_x"][0]) == pytest.approx(0.2)
     assert r.odometry.twist.vy == pytest.approx(-0.2 * r.odometry.twist.wz)
 
 
@@ -130,7 +131,7 @@ def test_covariance_of_a_straight_way(dt: float, heading: float) -> None:
     )
     w = load_world(text=world(text, dt=dt))
     r = w.vehicles["r1"]
-    w.state_arrays.vehicles["odo_yaw"] = heading
+    w.data.vehicles["odo_yaw"] = heading
     r.set_twist(0.5)
     w.run(8.0)
     s, k = 4.0, 0.003
@@ -231,13 +232,13 @@ def test_chassis_with_its_own_mass_properties() -> None:
     """15 kg at (0.2, 0.1) with 0.5 kg m², two wheels of 4 kg at (0, ±0.5)."""
     text = cart().replace("<shape>", "<com>0.2 0.1</com><inertia>0.5</inertia><shape>", 1)
     w = load_world(text=world(text))
-    b = w.state_arrays.bodies[0]
+    b = w.data.bodies[0]
     x, y = 15 * 0.2 / 23, 15 * 0.1 / 23
     wheel = 4 * (0.4**2 + 0.2**2) / 12
     about = 0.5 + 15 * ((0.2 - x) ** 2 + (0.1 - y) ** 2)
     about += 2 * wheel + 4 * (x * x + (0.5 - y) ** 2) + 4 * (x * x + (0.5 + y) ** 2)
     assert (b["com_x"], b["com_y"], b["inertia"]) == pytest.approx((x, y, about))
-    v = w.state_arrays.vehicles[0]
+    v = w.data.vehicles[0]
     assert (v["chassis_x"], v["chassis_y"]) == pytest.approx((0.2, 0.1))
 
 
@@ -251,3 +252,51 @@ def test_other_names(name: str, dynamics: str) -> None:
     r.set_twist(0.5)
     w.run(4.0)
     assert r.twist.vx > 0.35
+
+
+@pytest.mark.parametrize("dt", [0.005, 0.02])
+@pytest.mark.parametrize(("v", "wz"), [(0.5, 0.4), (-0.3, 2.0), (1.0, -1.3)])
+def test_odometry_steps_along_the_chords_of_the_arc(v: float, wz: float, dt: float) -> None:
+    """With constant spins each step goes along the tangent at its middle, v dt long.
+
+    From any step to the n-th after it that sums up to v dt sin(n ω dt / 2) / sin(ω dt / 2) in the
+    direction yaw + n ω dt / 2, to rounding errors. A step along the tangent at its start would
+    point ω dt / 2 beside it.
+    """
+    ideal = '<controller class="twist_ideal"/>'
+    w = load_world(text=world(cart(pose="1 2 30", controller=ideal), dt=dt))
+    robot = w.vehicles["r1"]
+    robot.set_twist(v, 0.0, wz)
+    for _ in range(3):  # wheels take the spin of the body's motion at the start of a step
+        w.step()
+    start = robot.odometry.pose
+    for n in (1, 2, 137):
+        before = w.ticks
+        while w.ticks < before + n:
+            w.step()
+        end = robot.odometry.pose
+        half = 0.5 * wz * dt
+        chord = v * dt * math.sin(n * half) / math.sin(half)
+        want = chord * cmath.exp(1j * (start.yaw + n * half))
+        assert complex(end.x - start.x, end.y - start.y) == pytest.approx(want, abs=1e-12)
+        assert end.yaw - start.yaw == pytest.approx(n * wz * dt, abs=1e-12)
+        start = end
+
+
+def test_odometry_multipliers_act_on_the_increments() -> None:
+    """Scaled yaw bends the estimated path: it is the arc of the scaled rate."""
+    scaled = cart(controller='<controller class="twist_ideal"/>').replace(
+        'yaw_multiplier="1"', 'yaw_multiplier="1.5"'
+    )
+    w = load_world(text=world(scaled))
+    robot = w.vehicles["r1"]
+    robot.set_twist(0.5, 0.0, 0.4)
+    for _ in range(3):
+        w.step()
+    start = robot.odometry.pose
+    w.run(2.0)
+    end = robot.odometry.pose
+    n, half = 400, 0.5 * 1.5 * 0.4 * w.dt
+    chord = 0.5 * w.dt * math.sin(n * half) / math.sin(half)
+    want = chord * cmath.exp(1j * (start.yaw + n * half))
+    assert complex(end.x - start.x, end.y - start.y) == pytest.approx(want, abs=1e-12)

@@ -18,7 +18,7 @@ GRIPPING = friction(mu=1e4)
 
 def limits(w: World) -> dict[str, float]:
     """Return the longest steps of the robot by their cause [s]."""
-    entity = w._contents.vehicles()[0]
+    entity = next(iter(w.data.entities.values())).model
     return {limit.cause: limit.longest for limit in step_limits(entity, 9.81)}
 
 

@@ -153,7 +153,7 @@ def test_a_motor_too_weak_rolls_by_the_difference(kind: str, dt: float) -> None:
     angle, most = math.radians(15), 0.3
     gains = {"kp": 3.0, "ki": 0.0, "most": most}
     w, r = load(vehicle(kind, **gains), dt, incline(15))  # type: ignore[arg-type]
-    row = w._contents.vehicles()[0]
+    row = w.model.entities[0]
     braking = float(row.wheels["brake"].sum()) / 0.1
     inertia = float((row.wheels["inertia"] / row.wheels["radius"] ** 2).sum())
     want = (r.mass * G * math.sin(angle) - braking) / (r.mass + inertia)
@@ -339,7 +339,7 @@ def test_feed_forward_carries_the_chassis_once(kind: str) -> None:
         w, r = load(text, 0.002, incline(8))
         r.set_twist(0.5)
         w.run(4.0)
-        row = w._contents.vehicles()[0]
+        row = w.model.entities[0]
         braking = row.wheels["brake"]
         number = 4 if VEHICLES[kind][0] == "ackermann_drivetrain" else np.count_nonzero(braking)
         carried = r.mass - (10.0 if on else 0.0)

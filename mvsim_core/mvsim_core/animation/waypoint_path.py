@@ -13,11 +13,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mvsim_core.animation.keyframes import drive
+from mvsim_core.animation.keyframes import move_to
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.state.arrays import State
 from mvsim_core.state.entities import Entity
-from mvsim_core.terrain.surface import Surface
+from mvsim_core.terrain.ground import Ground, GroundState
 
 #: Parts of a leg in which the yaw turns into the direction of motion and out of it.
 TURN_IN, TURN_OUT = 0.1, 0.2
@@ -27,8 +27,6 @@ SHORT_LEG = 0.1
 NO_LEG = 1e-3
 #: A speed above this part of the running speed is running, above WALKING [m/s] walking.
 RUNNING_PART, WALKING = 0.8, 0.1
-#: Change of height after which the solver is told [m].
-HEIGHT_STEP = 0.05
 
 
 class Moment(NamedTuple):
@@ -52,7 +50,7 @@ class _Leg(NamedTuple):
     waypoint: int
 
 
-class Walk:
+class WaypointPath:
     """The way along the waypoints of a path.
 
     A waypoint is approached at the speed of its own `animation`; one with `idle` is walked to, as
@@ -145,33 +143,32 @@ def _between(a: float, b: float, part: float) -> float:
     return a + part * math.remainder(b - a, 2.0 * math.pi)
 
 
-class Walker:
-    """Moves the body of one actor along its way, on the ground.
+class PathFollower:
+    """Moves the body of one actor along its path, on the ground.
 
     A path that states heights is followed in space; one that is level at 0 follows the ground.
 
-    Attributes:
-        ground: Where the ground is, if it is not level.
+    Args:
+        entity: The actor.
+        path: Where it is at a time.
+        ground: Where the ground is; None: the path states heights.
     """
 
-    def __init__(self, entity: Entity, walk: Walk, solver: Any, *, on_ground: bool) -> None:
+    def __init__(self, entity: Entity, path: WaypointPath, ground: Ground | None) -> None:
         """Put an actor on its way."""
         self.entity = entity
-        self.walk = walk
-        self.ground: Surface | None = None
-        self._solver = solver
-        self._on_ground = on_ground
-        self._told = math.inf
+        self.path = path
+        self._ground = ground
 
-    def apply(self, state: State, time: float, dt: float) -> None:
+    def begin(self, state: State) -> None:
+        """Leave the body where it starts."""
+
+    def apply(self, state: GroundState, time: float, dt: float) -> None:
         """Give the body the velocity that takes it to its place at `time` within dt."""
         body = state.bodies[self.entity.row]
-        x, y, z, yaw, *_ = self.walk.at(time)
-        if self._on_ground:
+        x, y, z, yaw, *_ = self.path.at(time)
+        if self._ground is not None:
             z = float(body["z"])
-        if self._on_ground and self.ground is not None:
-            z = self.ground.height(x, y, z + 0.5 * self.entity.z_range[1])
-        drive(self.entity, self._solver, body, (x, y, z, yaw), dt)
-        if abs(z - self._told) > HEIGHT_STEP:
-            self._told = z
-            self._solver.set_height(self.entity.key, z)
+            if state.relief:
+                z = self._ground.height(x, y, z + 0.5 * self.entity.model.z_range[1])
+        move_to(self.entity, body, (x, y, z, yaw), dt)

@@ -9,21 +9,22 @@ reached from where the vehicles start; the rest, such as the inside of solids, i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import ndimage
 
-from mvsim_core.assembly.contents import Contents
-from mvsim_core.assembly.world import Builder
+from mvsim_core.assembly.load import world_of
 from mvsim_core.elements.occupancy_grid import FREE, OCCUPIED, UNKNOWN, GridMap, GridOrigin
 from mvsim_core.elements.rasterize import BoolGrid, fill
 from mvsim_core.errors import BuildError
+from mvsim_core.geometry.poses import moved
 from mvsim_core.specs.sensor import LaserSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import STATIC, FloatArray
 from mvsim_core.state.entities import Entity
+from mvsim_core.world.world import World
 
 #: Height of a map without a lidar to ask [m], resolution without another map to follow [m].
 USUAL_HEIGHT, USUAL_RESOLUTION = 0.2, 0.05
@@ -53,21 +54,22 @@ def floor_plan(
     Raises:
         BuildError: The world cannot be built, or the map would have too many cells.
     """
-    contents = Builder(spec).contents(spec, 0)
+    world = world_of(spec)
+    grids = world.model.grids
     if z is None:
-        z = next(_lidar_heights(contents), USUAL_HEIGHT)
+        z = next(_lidar_heights(world), USUAL_HEIGHT)
     if resolution is None:
-        resolution = contents.grids[0].resolution if contents.grids else USUAL_RESOLUTION
+        resolution = grids[0].resolution if grids else USUAL_RESOLUTION
     if not (math.isfinite(resolution) and resolution > 0):
         raise BuildError(f"resolution must be > 0 [m], got {resolution:g}")
-    solids = [*_solids(contents, z)]
-    starts = [_outline(entity) for entity in contents.vehicles()]
-    paper = _paper(contents.grids, [*_everything(contents)], resolution)
+    solids = [*_solids(world, z)]
+    starts = [_outline(world, entity) for entity in _of_kind(world, "vehicle")]
+    paper = _paper(grids, [*_everything(world)], resolution)
     occupied = np.zeros(paper.shape, np.bool_)
     for polygon in solids:
         fill(occupied, paper.cells(polygon))
     unknown = np.zeros_like(occupied)
-    for grid in contents.grids:
+    for grid in grids:
         _draw(grid, grid.occupied, occupied, paper)
         _draw(grid, grid.cells == UNKNOWN, unknown, paper)
     free = _reached(occupied, unknown, [paper.cells(start) for start in starts])
@@ -91,52 +93,58 @@ class _Paper:
         return (points - (self.x, self.y)) / self.resolution
 
 
-def _lidar_heights(contents: Contents) -> Iterator[float]:
-    for entity in contents.vehicles():
-        for sensor in entity.sensors:
+def _of_kind(world: World, kind: str) -> list[Entity]:
+    return [entity for entity in world.data.entities.values() if entity.kind == kind]
+
+
+def _lidar_heights(world: World) -> Iterator[float]:
+    for entity in _of_kind(world, "vehicle"):
+        for sensor in world.sensors_of(entity):
             if isinstance(sensor.spec, LaserSpec):
-                yield float(entity.body["z"][0]) + sensor.spec.pose.z
-    for sensor in contents.standalone:
+                yield float(world.bodies["z"][entity.row]) + sensor.spec.pose.z
+    for sensor in world.standalone_sensors.values():
         if isinstance(sensor.spec, LaserSpec):
             yield sensor.spec.pose.z
 
 
-def _solids(contents: Contents, z: float) -> Iterator[FloatArray]:
+def _solids(world: World, z: float) -> Iterator[FloatArray]:
     """Yield what stands still at a height, as polygons in the world frame; maps are not in it."""
-    maps = {id(fixture) for fixture in contents.fixtures[: len(contents.grids)]}
-    fixed = [entity for entity in contents.blocks() if entity.body["kind"][0] == STATIC]
-    for entity in (*contents.fixtures, *fixed):
-        for solid in entity.solids:
-            low, high = (float(entity.body["z"][0]) + end for end in solid.z_range)
-            if low <= z <= high and id(entity) not in maps:
-                yield _placed(entity, solid.points)
+    for fixture in world.model.fixtures[len(world.model.grids) :]:
+        for solid in fixture.solids:
+            if solid.z_range[0] <= z <= solid.z_range[1]:
+                yield solid.points
+    for entity in _of_kind(world, "block"):
+        row = world.bodies[entity.row]
+        for solid in entity.model.solids if row["kind"] == STATIC else ():
+            low, high = (float(row["z"]) + end for end in solid.z_range)
+            if low <= z <= high:
+                yield _placed(world, entity, solid.points)
 
 
-def _everything(contents: Contents) -> Iterator[FloatArray]:
+def _everything(world: World) -> Iterator[FloatArray]:
     """Yield the outlines of all bodies at all heights, without those that a map has in it."""
-    boxes = [_corners(grid) for grid in contents.grids]
-    entities = [*contents.fixtures[len(boxes) :], *contents.entities]
-    for entity in entities:
-        for points in [solid.points for solid in entity.solids] or [np.zeros((1, 2))]:
-            outline = _placed(entity, points)
-            low, high = outline.min(axis=0), outline.max(axis=0)
-            if not any((b.min(axis=0) <= low).all() and (high <= b.max(axis=0)).all()
-                       for b in boxes):  # fmt: skip
-                yield outline
+    boxes = [_corners(grid) for grid in world.model.grids]
+    outlines = [s.points for f in world.model.fixtures[len(boxes) :] for s in f.solids]
+    for entity in world.data.entities.values():
+        shapes = [solid.points for solid in entity.model.solids] or [np.zeros((1, 2))]
+        outlines += [_placed(world, entity, points) for points in shapes]
+    for outline in outlines:
+        low, high = outline.min(axis=0), outline.max(axis=0)
+        if not any((b.min(axis=0) <= low).all() and (high <= b.max(axis=0)).all() for b in boxes):
+            yield outline
 
 
-def _placed(entity: Entity, points: FloatArray) -> FloatArray:
-    x, y, yaw = (float(entity.body[name][0]) for name in ("x", "y", "yaw"))
-    c, s = math.cos(yaw), math.sin(yaw)
-    placed: FloatArray = points @ np.array([[c, s], [-s, c]]) + (x, y)
-    return placed
+def _placed(world: World, entity: Entity, points: FloatArray) -> FloatArray:
+    row = world.bodies[entity.row]
+    return moved(points, (float(row["x"]), float(row["y"]), float(row["yaw"])))
 
 
-def _outline(entity: Entity) -> FloatArray:
-    return _placed(entity, entity.solids[0].points if entity.solids else np.zeros((1, 2)))
+def _outline(world: World, entity: Entity) -> FloatArray:
+    solids = entity.model.solids
+    return _placed(world, entity, solids[0].points if solids else np.zeros((1, 2)))
 
 
-def _paper(grids: list[GridMap], polygons: list[FloatArray], resolution: float) -> _Paper:
+def _paper(grids: Sequence[GridMap], polygons: list[FloatArray], resolution: float) -> _Paper:
     """Return paper that holds all, its lines on those of a map with the same cells."""
     lows = [polygon.min(axis=0) - MARGIN for polygon in polygons]
     highs = [polygon.max(axis=0) + MARGIN for polygon in polygons]

@@ -11,7 +11,6 @@ import numpy as np
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.kinematics import KINEMATICS, ArrayKinematics, Kinematics, scaled_moi
 from mvsim_core.kinematics.laws import CUSTOM
-from mvsim_core.solver.base import Inertia
 from mvsim_core.specs.kinematics import (
     KinematicsSpec,
     LimitAccelerationSpec,
@@ -20,6 +19,7 @@ from mvsim_core.specs.kinematics import (
 )
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.state.arrays import LIMIT, Rows
+from mvsim_core.state.entities import Inertia
 
 
 def build_kinematics(

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mvsim_core import progress
-from mvsim_core.assembly.world import Builder
+from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem
 from mvsim_core.specs.world import WorldSpec
+from mvsim_core.world.data import Data
 from mvsim_core.world.world import World
-from mvsim_core.xmlfile import read_world
+from mvsim_core.xmlfile import FileState, read_world_file
 
 
 def load_world(
@@ -40,22 +41,30 @@ def load_world(
     """
     progress.begin()
     with _no_collection():
-        spec, problems = read_world(path, text=text, variables=variables, seed=seed)
+        spec, problems, state = read_world_file(path, text=text, variables=variables, seed=seed)
         spec = spec if change is None else change(spec)
-        return world_of(spec, seed=seed, warnings=problems)
+        return world_of(spec, seed=seed, warnings=problems, file_state=state)
 
 
-def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = ()) -> World:
+def world_of(
+    spec: WorldSpec,
+    *,
+    seed: int = 0,
+    warnings: tuple[Problem, ...] = (),
+    file_state: FileState | None = None,
+) -> World:
     """Return the running world of a spec, which may have been written in Python.
 
-    Notes among the warnings are not for those who run a world, and left out.
+    Hints among the warnings are left out. `file_state` is what reading the file left: vehicles
+    that are added as text may use its classes and variables.
 
     Raises:
         BuildError: What it describes cannot be built.
     """
-    builder = Builder(spec, [problem for problem in warnings if problem.severity != "note"])
-    world = World(spec, builder.contents, seed)
-    world.warnings = tuple(builder.warnings)
+    shown = [problem for problem in warnings if problem.severity != "hint"]
+    model = Assembler(spec, shown).model()
+    world = World(model, Data(seed, file_state))
+    world.begin()
     return world
 
 

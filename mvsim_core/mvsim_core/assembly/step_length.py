@@ -44,7 +44,7 @@ from typing import Any, NamedTuple
 
 from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.state.arrays import Rows
-from mvsim_core.state.entities import Entity
+from mvsim_core.state.entities import EntityModel
 
 
 class Limit(NamedTuple):
@@ -66,7 +66,7 @@ class Limit(NamedTuple):
 STEPS = (5e-3, 4e-3, 2.5e-3, 2e-3, 1e-3, 5e-4, 4e-4, 2.5e-4, 2e-4, 1e-4)
 
 
-def automatic_step(entities: Iterable[Entity], gravity: float, longest: float) -> float:
+def automatic_step(entities: Iterable[EntityModel], gravity: float, longest: float) -> float:
     """Return the longest step of STEPS that is good for all vehicles and at most `longest` [s].
 
     Bounds below the shortest of STEPS are not met: gains so high get a warning instead.
@@ -78,7 +78,7 @@ def automatic_step(entities: Iterable[Entity], gravity: float, longest: float) -
     return next((step for step in STEPS if step <= longest * (1.0 + 1e-9)), STEPS[-1])
 
 
-def step_limits(entity: Entity, gravity: float) -> Iterator[Limit]:
+def step_limits(entity: EntityModel, gravity: float) -> Iterator[Limit]:
     """Yield the bounds that the wheels of a vehicle put on the time step.
 
     A longest step of 0 means that no step is short enough.
@@ -106,7 +106,7 @@ def step_limits(entity: Entity, gravity: float) -> Iterator[Limit]:
         yield from _motor_limits(entity, names, gravity)
 
 
-def step_warning(entity: Entity, gravity: float, dt: float) -> str:
+def step_warning(entity: EntityModel, gravity: float, dt: float) -> str:
     """Return what is wrong with a step of dt [s] for the wheels of a vehicle, or "".
 
     Vehicles of a class share one text.
@@ -128,14 +128,14 @@ def step_warning(entity: Entity, gravity: float, dt: float) -> str:
     )
 
 
-def _called(entity: Entity) -> str:
+def _called(entity: EntityModel) -> str:
     """Return the name of a vehicle, or what all vehicles of its class have in common."""
     if entity.spec.class_name:
         return f"vehicles of class {entity.spec.class_name!r}"
     return repr(entity.name)
 
 
-def _lower_gain(entity: Entity, limits: list[Limit], dt: float) -> str:
+def _lower_gain(entity: EntityModel, limits: list[Limit], dt: float) -> str:
     """Return to which KP the controller must be lowered to keep the step, if that is enough."""
     if any(limit.longest < dt and limit.scale == 0.0 for limit in limits):
         return ""
@@ -145,7 +145,7 @@ def _lower_gain(entity: Entity, limits: list[Limit], dt: float) -> str:
     return f", or lower KP from {float(entity.pids['kp'].max()):g} to {_down(most)}"
 
 
-def _other_drive(entity: Entity) -> str:
+def _other_drive(entity: EntityModel) -> str:
     """Return what helps a car whose driven wheels measure their own slip."""
     dynamics = entity.spec.dynamics
     if dynamics.kind != "ackermann" or dynamics.drive != "rear":
@@ -159,7 +159,7 @@ def _down(value: float) -> str:
     return f"{math.floor(value * scale * (1.0 + 1e-9)) / scale:g}"
 
 
-def _controller_limits(entity: Entity, names: list[str], gravity: float) -> Iterator[Limit]:
+def _controller_limits(entity: EntityModel, names: list[str], gravity: float) -> Iterator[Limit]:
     assert entity.vehicle is not None
     body, vehicle, pids = entity.body[0], entity.vehicle[0], entity.pids
     first = int(vehicle["driven0"])
@@ -185,7 +185,7 @@ def _controller_limits(entity: Entity, names: list[str], gravity: float) -> Iter
             yield Limit("KP in turns", rate, 1.0 / rate, scale=kp / rate)
 
 
-def _motor_limits(entity: Entity, names: list[str], gravity: float) -> Iterator[Limit]:
+def _motor_limits(entity: EntityModel, names: list[str], gravity: float) -> Iterator[Limit]:
     """Yield the bounds of motors that are at the limit of their torque."""
     assert entity.vehicle is not None
     v, wheels = entity.vehicle[0], entity.wheels
@@ -218,7 +218,7 @@ def _slipping_limits(pids: Rows, name: str, response: float) -> Iterator[Limit]:
         yield Limit(cause, rate, 2.0 / rate, scale=2.0 * kp / rate)
 
 
-def _grip(entity: Entity, wheel: Rows, gravity: float) -> float:
+def _grip(entity: EntityModel, wheel: Rows, gravity: float) -> float:
     """Return the torque at which a wheel begins to slip on level ground [N m]."""
     weight = float(wheel["load"] + wheel["mass"] * gravity)
     friction: Any = entity.spec.friction

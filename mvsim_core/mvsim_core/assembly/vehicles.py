@@ -15,8 +15,7 @@ from mvsim_core.dynamics.drivetrain import wheel_shares
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.polygons import outline_of
-from mvsim_core.geometry.poses import Pose, area_of, box
-from mvsim_core.solver.base import Inertia, Material
+from mvsim_core.geometry.poses import area_of, box
 from mvsim_core.specs.controller import (
     AckermannRawSpec,
     ControllerSpec,
@@ -41,7 +40,7 @@ from mvsim_core.state.arrays import (
     FloatArray,
     Rows,
 )
-from mvsim_core.state.entities import Entity, Solid, body_row
+from mvsim_core.state.entities import EntityModel, Inertia, Material, Solid, body_row
 
 #: Chassis slide along obstacles without friction; wheels rub (the original's values).
 CHASSIS = Material(friction=0.0, restitution=0.01)
@@ -52,16 +51,14 @@ ZERO_SPEED, STOP_SPEED = 0.001, 0.05
 
 def build_vehicle(
     spec: VehicleSpec,
-    pose: Pose,
     outline: FloatArray,
     z_range: tuple[float, float],
     gravity: float,
-) -> Entity:
-    """Return the entity of one vehicle.
+) -> EntityModel:
+    """Return the model of one vehicle.
 
     Args:
         spec: What the file says.
-        pose: Initial pose, world frame.
         outline: Chassis polygon (n, 2) in the vehicle frame [m].
         z_range: Lower and upper end of the chassis [m].
         gravity: Acceleration of gravity [m/s²].
@@ -74,7 +71,7 @@ def build_vehicle(
     _check_wheels(spec, layout)
     inertia = _inertia(spec, outline)
     chassis = spec.dynamics.chassis
-    body = body_row(pose, spec.init_vel, inertia)
+    body = body_row(spec.init_pose, spec.init_vel, inertia)
     body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
@@ -91,17 +88,21 @@ def build_vehicle(
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
     solids = [Solid(outline, CHASSIS, z_range)]
     solids += [_wheel_solid(w) for w in spec.dynamics.wheels]
-    return Entity(
+    return EntityModel(
+        kind="vehicle",
         name=spec.name,
         spec=spec,
         body=body,
         inertia=inertia,
-        solids=solids,
+        solids=tuple(solids),
+        outline=outline,
+        top=z_range[1],
         vehicle=vehicle,
         wheels=wheels,
         pids=pids,
         limits=limits,
         kinematics=kinematics,
+        on_ground=not spec.skip_elevation_adjust,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mvsim_core.errors import Problem
 
-_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_STYLES = {"error": "bold red", "warning": "yellow", "hint": "cyan"}
 
 
 def print_problems(problems: Iterable[Problem]) -> None:

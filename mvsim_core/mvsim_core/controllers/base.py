@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Protocol
-
-import numpy as np
 
 from mvsim_core.registry import Registry
 from mvsim_core.state.arrays import IntArray, State
+from mvsim_core.state.indices import Indices
 
 
 class Controller(Protocol):
-    """A controller class serves all vehicles of a world that use it, in one call a step."""
+    """A controller class serves all vehicles of a world that use it, in one call a step.
+
+    A class that also has `add(spec, ids)` and `remove(ids)` takes vehicles in and out while the
+    world runs at a cost that does not depend on the others; one without them is made anew then.
+    """
 
     #: Kinds of command that it follows: "twist", "ackermann", "torque".
     accepts: ClassVar[frozenset[str]]
@@ -52,7 +55,23 @@ class IdController:
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of VEHICLE."""
-        self.ids = np.ascontiguousarray(ids, dtype=np.int64)
+        self._rows = Indices()
+        self.add(None, map(int, ids))
+
+    @property
+    def ids(self) -> IntArray:
+        """Rows of VEHICLE that it serves."""
+        return self._rows.ids
+
+    def add(self, spec: Any, ids: Iterable[int]) -> None:
+        """Serve more rows of VEHICLE."""
+        for row in ids:
+            self._rows.add(row)
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Serve some rows no longer."""
+        for row in ids:
+            self._rows.discard(row)
 
 
 class PidController(IdController):

@@ -20,7 +20,7 @@ def latency_kernel(vehicles: Rows, dt: float) -> None:
     """Replace the targets of vehicles with a latency by those of so long ago."""
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
-        if v.latency > 0.0:
+        if v.body >= 0 and v.latency > 0.0:
             delay_targets(v, round(v.latency / dt))
 
 

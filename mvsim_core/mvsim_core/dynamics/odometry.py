@@ -27,6 +27,8 @@ def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> No
             w.phi -= 2.0 * math.pi * math.trunc(w.phi / (2.0 * math.pi))  # C's fmod
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
+        if v.body < 0:
+            continue
         wheel_twist(v, wheels)
         b = bodies[v.body]
         if (

@@ -26,6 +26,8 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
     per_gravity = 1.0 / gravity if gravity > 0.0 else 0.0
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
+        if v.body < 0:
+            continue
         b = bodies[v.body]
         c, s = math.cos(b.yaw), math.sin(b.yaw)
         body_vx = c * b.vx + s * b.vy

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 from mvsim_core.errors import StepError
@@ -80,7 +81,16 @@ class PerWheelFriction(ABC):
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
-        self._parts = [(int(i), spec) for i, spec in zip(ids, specs, strict=True)]
+        self._specs = {int(i): spec for i, spec in zip(ids, specs, strict=True)}
+
+    def add(self, spec: Any, ids: Iterable[int]) -> None:
+        """Serve more rows of WHEEL, which share a spec."""
+        self._specs |= dict.fromkeys(ids, spec)
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Serve some rows no longer."""
+        for index in ids:
+            self._specs.pop(index, None)
 
     @abstractmethod
     def force(self, wheel: WheelContact) -> tuple[float, float]:
@@ -111,7 +121,7 @@ class PerWheelFriction(ABC):
         Raises:
             StepError: A wheel has rollers.
         """
-        for i, spec in self._parts:
+        for i, spec in self._specs.items():
             row: Any = state.wheels[i]
             if state.bodies[row["body"]]["ideal"]:
                 continue

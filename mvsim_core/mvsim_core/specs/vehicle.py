@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""A vehicle and what it carries."""
+"""A vehicle with its dynamics, friction, sensors and visuals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from mvsim_core.specs.visual import VisualSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OdometrySpec(Spec):
-    """Errors of the wheel odometry, in the vehicle frame, and how uncertain it says it is.
+    """Errors and covariance of wheel odometry, in the vehicle frame.
 
-    Multipliers are errors: they scale pose and twist that the wheels show. The variances are what
-    the odometry reports: those of the pose grow with the way driven and the angle turned, as those
-    of a random walk do, and with the way across an uncertain heading; those of the twist are
-    constant.
+    Multipliers scale the pose and the twist that the wheels measure. The variances are reported
+    with them: those of the pose grow with distance and angle as those of a random walk, and by
+    the uncertain heading; those of the twist are constant.
     """
 
     x_multiplier: float = param(1.0, attribute=True)
@@ -48,20 +47,20 @@ class OdometrySpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VehicleSpec(SimulableSpec):
-    """A vehicle. `class_name` is the vehicle class of the file it was made from, or ""."""
+    """A vehicle. `class_name` is its vehicle class in the file, or ""."""
 
-    name: str = param("", attribute=True, help="absent: veh1, veh2, ...")
+    name: str = param("", attribute=True, help="default: veh1, veh2, ...")
     class_name: str = param("", xml="class", attribute=True)
     dynamics: DynamicsSpec = section(DifferentialSpec(), "dynamics", DYNAMICS, required=True)
     kinematics: KinematicsSpec | None = section(None, "kinematics", KINEMATICS)
     friction: FrictionSpec = section(DefaultFrictionSpec(), "friction", FRICTIONS)
     odometry: OdometrySpec = section(OdometrySpec(), "odometry", OdometrySpec)
-    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
+    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, by_alias="type", many=True)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     log_path: str = param("", help="folder or prefix of the vehicle's CSV logs")
     auto_start_recording: bool = param(False)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield what has no effect."""
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning if the kinematics have no effect."""
         if self.kinematics is not None and isinstance(self.dynamics.controller, RawSpec):
-            yield "<kinematics> limits twists, but the controller 'raw' takes none"
+            yield "<kinematics> has no effect: the controller 'raw' takes no twists"

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The simulated state: a few structured arrays, one row a thing.
 
-All that changes during a step lives here (sensors and the contact solver excepted), so that a
-copy of these arrays is a snapshot. Units are SI and rad; vectors of BODY are in the world frame
-unless said otherwise, those of WHEEL in the vehicle frame. Kernels take the plain arrays;
-`fields` gives attribute access for everything that is not hot.
+`world.data.Data` holds one table of each kind. Units are SI and rad; vectors of BODY are in the
+world frame unless said otherwise, those of WHEEL in the vehicle frame. Kernels take the plain
+arrays; `fields` gives attribute access for everything that is not hot.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +21,8 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 STATIC, DYNAMIC, KINEMATIC = 0, 1, 2
+#: Kind of a row of BODY that is not in use.
+FREE = -1
 
 #: A rigid body. Pose and (vx, vy) belong to its reference point, (cvx, cvy) to its centre of mass.
 BODY = np.dtype(
@@ -46,6 +46,9 @@ BODY = np.dtype(
         ("az_up", "f8"),  # m/s², change of vz
         ("roll_acc", "f8"),  # rad/s², change of roll_rate
         ("pitch_acc", "f8"),  # rad/s², change of pitch_rate
+        ("z_before", "f8"),  # m, z, roll and pitch before the last step, vehicles only
+        ("roll_before", "f8"),  # rad
+        ("pitch_before", "f8"),  # rad
         ("cvx", "f8"),  # m/s, velocity of the centre of mass, world frame
         ("cvy", "f8"),  # m/s
         ("mass", "f8"),  # kg
@@ -65,13 +68,14 @@ BODY = np.dtype(
         ("torque", "f8"),  # N m, about the centre of mass
         ("impulse_x", "f8"),  # N s, contact impulse of the last step, world frame
         ("impulse_y", "f8"),  # N s
-        ("kind", "i8"),  # STATIC, DYNAMIC or KINEMATIC
+        ("kind", "i8"),  # STATIC, DYNAMIC, KINEMATIC or FREE
         ("touching", "i8"),  # number of contacts
         ("leader", "i8"),  # row of the body that leads its rigid island; -1: none
         ("off_x", "f8"),  # m, where it is in the leader's frame
         ("off_y", "f8"),  # m
         ("off_yaw", "f8"),  # rad
         ("ideal", "i8"),  # 1: driven kinematically, wheel forces do not act
+        ("copy", "i8"),  # copy of a replicated world that it belongs to; copies never meet
     ]
 )
 
@@ -270,44 +274,32 @@ LIMIT = np.dtype(
 LIMIT_MEMORY = LIMIT.names[LIMIT.names.index("vx") :] if LIMIT.names else ()
 
 
-@dataclass
-class State:
-    """The arrays of one world, in the order in which kernels take them."""
+#: A driven pivot between two rigid islands, see `dynamics.pivots`.
+PIVOT = np.dtype(
+    [
+        ("a", "i8"),  # rows of BODY of the two islands
+        ("b", "i8"),
+        ("zero", "f8"),  # rad, yaw of b minus yaw of a at which the angle is 0
+        ("target", "f8"),  # rad
+        ("kp", "f8"),  # N m/rad
+        ("kd", "f8"),  # N m s/rad
+        ("limit", "f8"),  # N m
+        ("torque", "f8"),  # N m, on b in the last step
+    ]
+)
+
+
+class State(Protocol):
+    """The arrays on which systems work, as `world.data.Data` has them.
+
+    They are replaced when they grow: read them from here in each step.
+    """
 
     bodies: Rows
     wheels: Rows
     vehicles: Rows
     pids: Rows
     limits: Rows
-
-    def copy(self) -> State:
-        """Return an independent copy."""
-        return State(
-            self.bodies.copy(),
-            self.wheels.copy(),
-            self.vehicles.copy(),
-            self.pids.copy(),
-            self.limits.copy(),
-        )
-
-    def assign(self, other: State) -> None:
-        """Overwrite all rows by those of a state of the same world."""
-        self.bodies[:] = other.bodies
-        self.wheels[:] = other.wheels
-        self.vehicles[:] = other.vehicles
-        self.pids[:] = other.pids
-        self.limits[:] = other.limits
-
-
-def allocate(bodies: int, wheels: int, vehicles: int, pids: int, limits: int) -> State:
-    """Return a state of the given numbers of rows, all zero."""
-    return State(
-        np.zeros(bodies, BODY),
-        np.zeros(wheels, WHEEL),
-        np.zeros(vehicles, VEHICLE),
-        np.zeros(pids, PID),
-        np.zeros(limits, LIMIT),
-    )
 
 
 def fields(rows: Rows) -> Any:

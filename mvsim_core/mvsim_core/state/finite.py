@@ -27,7 +27,7 @@ def body_error(entities: Iterable[Entity], bodies: Rows, row: int, tick: int) ->
 
 def wheel_error(entities: Iterable[Entity], wheels: Rows, row: int, tick: int) -> StepError:
     """Return the error for a row of WHEEL in a tick."""
-    owner = next(e for e in entities if 0 <= row - e.wheel0 < len(e.wheels))
+    owner = next(e for e in entities if 0 <= row - e.wheel0 < e.n_wheels)
     k = row - owner.wheel0
     specs = getattr(owner.spec.dynamics, "wheels", ())
     label = specs[k].name if k < len(specs) else f"wheel {k + 1}"

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.state.arrays import Rows
-
 #: Rows of a table before it grows for the first time.
 FIRST_CAPACITY = 8
 
@@ -39,15 +37,15 @@ class Table:
         self._empty = np.zeros(1, dtype)
         for name, value in (empty or {}).items():
             self._empty[name] = value
-        self._buffer: Rows = np.zeros(0, dtype)
+        self._buffer: Any = np.zeros(0, dtype)
         self._free: dict[int, list[int]] = {}  # size of a block -> first rows of free ones
-        self.rows: Rows = self._buffer
+        self.rows: Any = self._buffer
 
     def __len__(self) -> int:
         """Return the number of rows, free ones included."""
         return len(self.rows)
 
-    def add(self, block: Rows) -> int:
+    def add(self, block: Any) -> int:
         """Copy a block of rows in and return where its first row is; an empty block is at 0."""
         count = len(block)
         if count == 0:
@@ -71,16 +69,16 @@ class Table:
     def _reserve(self, used: int) -> None:
         if used > len(self._buffer):
             capacity = max(FIRST_CAPACITY, used, 2 * len(self._buffer))
-            grown = np.zeros(capacity, self._buffer.dtype)
+            grown = np.zeros((capacity, *self._buffer.shape[1:]), self._buffer.dtype)
             grown[: len(self.rows)] = self.rows
             self._buffer = grown
         self.rows = self._buffer[:used]
 
-    def __getstate__(self) -> tuple[Rows, Rows, dict[int, list[int]]]:
+    def __getstate__(self) -> tuple[Any, Any, dict[int, list[int]]]:
         """Return what a copy or pickle consists of: the used rows, not the room behind them."""
         return self.rows.copy(), self._empty, {k: list(v) for k, v in self._free.items()}
 
-    def __setstate__(self, state: tuple[Rows, Rows, dict[int, list[int]]]) -> None:
+    def __setstate__(self, state: tuple[Any, Any, dict[int, list[int]]]) -> None:
         """Become the table whose state this is; it shares nothing with that one."""
         rows, empty, free = state
         self._buffer = self.rows = rows.copy()

@@ -35,6 +35,8 @@ def regions_kernel(bodies: Rows, wheels: Rows, regions: Rows) -> None:
     """Write what holds where each wheel touches the ground; the first region counts."""
     for k in range(wheels.shape[0]):
         w = wheels[k]
+        if w.body < 0:
+            continue
         w.region_mu = math.nan
         w.region_c_rr = math.nan
         x, y, z = in_world(bodies[w.body], w.x, w.y)

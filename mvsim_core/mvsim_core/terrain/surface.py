@@ -13,11 +13,13 @@ from numba import njit
 from mvsim_core.state.arrays import FloatArray, Row, Rows
 
 FLAT, RAMP, BUMP = 0, 1, 2
+#: Kind of a row of PIECE that is not in use.
+NONE = -1
 
 #: A piece of ground in the frame of a body (or of the world, body -1).
 PIECE = np.dtype(
     [
-        ("kind", "i8"),  # FLAT, RAMP (rises along x) or BUMP (half an ellipse across y)
+        ("kind", "i8"),  # FLAT, RAMP (rises along x), BUMP (half an ellipse across y) or NONE
         ("body", "i8"),  # row of BODY whose frame it is in; -1: the world
         ("x0", "f8"),  # m, extent in that frame
         ("x1", "f8"),  # m
@@ -131,7 +133,7 @@ def place_kernel(pieces: Rows, bodies: Rows) -> None:
 def piece_height(p: Row, outlines: FloatArray, x: float, y: float) -> float:
     """Return the height of a piece at a place of the world [m]; NaN beside it."""
     dx, dy = x - p.px, y - p.py
-    if abs(dx) > p.far or abs(dy) > p.far:
+    if p.kind == NONE or abs(dx) > p.far or abs(dy) > p.far:
         return math.nan
     x = p.c * dx + p.s * dy
     y = -p.s * dx + p.c * dy

@@ -8,18 +8,29 @@ import math
 
 from numba import njit
 
-from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Rows
+from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, IntArray, Rows
 
 
 @njit(cache=True, nogil=True)
-def apply_commands_kernel(vehicles: Rows, tick: int, timeout_ticks: int) -> None:
+def apply_commands_kernel(
+    vehicles: Rows, bodies: Rows, clock: IntArray, timeout_ticks: int
+) -> None:
     """Copy commands to targets; those older than `timeout_ticks` (0: never) become a stop.
 
-    So does everything while the parking brake is on.
+    While the parking brake is on, every target is a stop.
+
+    Args:
+        vehicles: VEHICLE, all rows.
+        bodies: BODY, all rows.
+        clock: (copies,) the ticks of the copies of the world.
+        timeout_ticks: Age at which a command expires.
     """
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
+        if v.body < 0:
+            continue
         v.expired = 0
+        tick = clock[bodies[v.body].copy]
         if timeout_ticks > 0 and v.cmd_tick != NEVER and tick - v.cmd_tick > timeout_ticks:
             v.expired = 1
         v.vx = 0.0

@@ -16,25 +16,54 @@ import numpy as np
 from mvsim_core.animation.waypoint_path import RUNNING_PART, WALKING
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry.poses import Pose, Twist
-from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray
 from mvsim_core.state.entities import Entity
 
 if TYPE_CHECKING:
-    from mvsim_core.world.world import World
+    from mvsim_core.world.base import Entities
 
 
 class Handle:
-    """A body of a world, by name."""
+    """A body of a world. It stays valid until the body is removed, and never reaches another one.
 
-    def __init__(self, world: World, entity: Entity) -> None:
+    Using it after that raises UnknownName with the reason.
+    """
+
+    def __init__(self, world: Entities, entity: Entity) -> None:
         """Refer to one entity of a world."""
         self._world = world
-        self._entity = entity
+        self._name = entity.name
+        self._token = entity.token
+        self._kind = entity.kind
 
     @property
     def name(self) -> str:
         """Its name in the world."""
-        return self._entity.name
+        return self._name
+
+    @property
+    def valid(self) -> bool:
+        """Whether what it stands for is in its world now."""
+        entity = self._world.data.entities.get(self._name)
+        return entity is not None and entity.token == self._token
+
+    def check(self, world: Entities) -> None:
+        """Make sure that it is a valid handle of a world.
+
+        Raises:
+            UnknownName: It is not; the message says why.
+        """
+        if world is not self._world:
+            raise UnknownName(self._kind, self._name, reason="belongs to another world")
+        _ = self._entity
+
+    @property
+    def _entity(self) -> Entity:
+        entity = self._world.data.entities.get(self._name)
+        if entity is None or entity.token != self._token:
+            reason = self._world.why_gone(self._token)
+            raise UnknownName(self._kind, self._name, reason=reason)
+        return entity
 
     @property
     def spec(self) -> Any:
@@ -43,7 +72,8 @@ class Handle:
 
     @property
     def _body(self) -> Any:
-        return self._world.state_arrays.bodies[self._entity.row]
+        entity = self._entity
+        return self._world.data.bodies[entity.row]
 
     @property
     def pose(self) -> Pose:
@@ -81,12 +111,12 @@ class Handle:
     @property
     def polygons(self) -> list[FloatArray]:
         """Its collision polygons, each (n, 2), in its own frame [m]."""
-        return [solid.points for solid in self._entity.solids]
+        return [solid.points for solid in self._entity.model.solids]
 
     @property
     def z_range(self) -> tuple[float, float]:
         """Lowest and highest point above its reference point [m]."""
-        return self._entity.z_range
+        return self._entity.model.z_range
 
     def teleport(self, x: float, y: float, yaw: float, z: float | None = None) -> None:
         """Put it at a pose of the world [m, m, rad], standing still on the ground.
@@ -101,7 +131,7 @@ class Handle:
             CommandError: A value is not finite.
         """
         need_finite("teleport", x=x, y=y, yaw=yaw, z=0.0 if z is None else z)
-        self._world.teleport(self._entity, x, y, yaw, z)
+        self._world.teleport(self, x, y, yaw, z)
 
     def set_velocity(self, vx: float, vy: float, wz: float) -> None:
         """Let it move: velocity of its reference point along the ground, its own frame.
@@ -117,15 +147,14 @@ class Handle:
             CommandError: A value is not finite.
         """
         need_finite("velocity", vx=vx, vy=vy, wz=wz)
-        b, com = self._body, self._entity.inertia
+        entity, b = self._entity, self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
         vx, vy = vx * float(b["cos_x"]), vy * float(b["cos_y"])
         b["vx"], b["vy"], b["wz"] = c * vx - s * vy, s * vx + c * vy, wz
-        along, across = vx - wz * com.com_y, vy + wz * com.com_x
+        along, across = vx - wz * float(b["com_y"]), vy + wz * float(b["com_x"])
         b["cvx"], b["cvy"] = c * along - s * across, s * along + c * across
         b["wz_before"] = wz
-        start = self._entity.wheel0
-        wheels = self._world.state_arrays.wheels[start : start + len(self._entity.wheels)]
+        wheels = self._world.data.wheels[entity.wheel0 : entity.wheel0 + entity.n_wheels]
         at_x, at_y = vx - wz * wheels["y"], vy + wz * wheels["x"]
         c, s = np.cos(wheels["yaw"]), np.sin(wheels["yaw"])
         rolling = c * at_x + s * at_y + (c * at_y - s * at_x) * wheels["tan_grip"]
@@ -156,27 +185,43 @@ class Actor(Handle):
 class Pivot:
     """A driven pivot between two bodies: seeks an angle with a limited torque."""
 
-    def __init__(self, row: Rows, world: World) -> None:
-        """Refer to one row of DRIVE."""
-        self._row = row
+    def __init__(self, world: Entities, name: str, token: int) -> None:
+        """Refer to one joint of a world."""
         self._world = world
+        self._name = name
+        self._token = token
+
+    @property
+    def name(self) -> str:
+        """Name of the joint."""
+        return self._name
+
+    @property
+    def _row(self) -> Any:
+        data = self._world.data
+        joint = data.joints.get(self._name)
+        if joint is None or joint.token != self._token:
+            raise UnknownName("pivot", self._name, reason="one of its bodies is gone")
+        if joint.pivot < 0:
+            raise UnknownName("pivot", self._name, reason="its bodies are welded")
+        return data.pivots[joint.pivot]
 
     @property
     def angle(self) -> float:
         """Angle of the second body to the first [rad], zero as in the file."""
-        row = self._row[0]
-        bodies = self._world.state_arrays.bodies
+        row = self._row
+        bodies = self._world.data.bodies
         return float(bodies[row["b"]]["yaw"] - bodies[row["a"]]["yaw"] - row["zero"])
 
     @property
     def torque(self) -> float:
         """Torque on the second body in the last step [N m]."""
-        return float(self._row["torque"][0])
+        return float(self._row["torque"])
 
     @property
     def target(self) -> float:
         """The angle that is sought [rad]."""
-        return float(self._row["target"][0])
+        return float(self._row["target"])
 
     @target.setter
     def target(self, angle: float) -> None:
@@ -185,11 +230,13 @@ class Pivot:
 
 
 class Handles(Mapping[str, Any]):
-    """Handles by name; an unknown name gets a suggestion."""
+    """Handles of one kind by name; an unknown name gets a suggestion."""
 
-    def __init__(self, kind: str) -> None:
-        """Start empty; `kind` is what the entries are called in messages."""
+    def __init__(self, world: Entities, kind: str, cls: type[Any]) -> None:
+        """Look entities of a kind up in a world."""
+        self._world = world
         self._kind = kind
+        self._cls = cls
         self._handles: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
@@ -198,18 +245,59 @@ class Handles(Mapping[str, Any]):
         Raises:
             UnknownName: There is none.
         """
-        try:
-            return self._handles[name]
-        except KeyError:
-            raise UnknownName(self._kind, name, self._handles) from None
+        entity = self._world.data.entities.get(name)
+        if entity is None or entity.kind != self._kind:
+            raise UnknownName(self._kind, name, self)
+        handle = self._handles.get(name)
+        if handle is None or handle._token != entity.token:
+            handle = self._handles[name] = self._cls(self._world, entity)
+        return handle
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names, in file order."""
-        return iter(self._handles)
+        """Iterate over the names, in the order of adding."""
+        entities = self._world.data.entities.values()
+        return iter([entity.name for entity in entities if entity.kind == self._kind])
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._handles)
+        return sum(e.kind == self._kind for e in self._world.data.entities.values())
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is one of that name."""
+        entities = self._world.data.entities
+        return isinstance(name, str) and name in entities and entities[name].kind == self._kind
+
+
+class PivotHandles(Mapping[str, Pivot]):
+    """Handles of the driven pivots by name of the joint."""
+
+    def __init__(self, world: Entities) -> None:
+        """Look pivots up in a world."""
+        self._world = world
+        self._handles: dict[str, Pivot] = {}
+
+    def __getitem__(self, name: str) -> Pivot:
+        """Return the handle of that name.
+
+        Raises:
+            UnknownName: There is none.
+        """
+        joint = self._world.data.joints.get(name)
+        if joint is None or joint.spec.kp <= 0.0:
+            raise UnknownName("pivot", name, self)
+        handle = self._handles.get(name)
+        if handle is None or handle._token != joint.token:
+            handle = self._handles[name] = Pivot(self._world, name, joint.token)
+        return handle
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        joints = self._world.data.joints.items()
+        return iter([name for name, joint in joints if joint.spec.kp > 0.0])
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return sum(1 for _ in self)
 
 
 def need_finite(what: str, **values: float) -> None:

@@ -24,7 +24,7 @@ from mvsim_core.state.entities import Entity
 from mvsim_core.world.handles import Handle, need_finite
 
 if TYPE_CHECKING:
-    from mvsim_core.world.world import World
+    from mvsim_core.world.base import Entities
 
 #: Steering and circles at their limits but for this factor are no reason for a warning.
 ALMOST = 0.999
@@ -60,7 +60,7 @@ class WheelView:
 
     def _row(self) -> Any:
         entity = self._vehicle._entity
-        return self._vehicle._world.state_arrays.wheels[entity.wheel0 + self._index]
+        return self._vehicle._world.data.wheels[entity.wheel0 + self._index]
 
     @property
     def omega(self) -> float:
@@ -112,14 +112,15 @@ class WheelView:
 class Vehicle(Handle):
     """A vehicle: commands go in, pose, twist, odometry, wheels and sensors can be read."""
 
-    def __init__(self, world: World, entity: Entity) -> None:
+    def __init__(self, world: Entities, entity: Entity) -> None:
         """Refer to one vehicle of a world."""
         super().__init__(world, entity)
         self._warned: set[str] = set()
 
     @property
     def _row(self) -> Any:
-        return self._world.state_arrays.vehicles[self._entity.vehicle_row]
+        entity = self._entity
+        return self._world.data.vehicles[entity.vehicle_row]
 
     @property
     def kind(self) -> str:
@@ -190,7 +191,7 @@ class Vehicle(Handle):
     @property
     def kinematics(self) -> Any:
         """Limits of its commands, see `mvsim_core.kinematics`; None if it has no such limits."""
-        return self._entity.kinematics
+        return self._entity.model.kinematics
 
     @property
     def target(self) -> Twist:
@@ -206,17 +207,17 @@ class Vehicle(Handle):
     @property
     def wheels(self) -> list[WheelView]:
         """Its wheels in the order of the world file."""
-        return [WheelView(self, i) for i in range(len(self._entity.wheels))]
+        return [WheelView(self, i) for i in range(self._entity.n_wheels)]
 
     @property
     def sensors(self) -> dict[str, Any]:
         """Its sensors by name."""
-        return {sensor.name: sensor for sensor in self._entity.sensors}
+        return {sensor.name: sensor for sensor in self._world.sensors_of(self._entity)}
 
     @property
     def chassis_polygon(self) -> FloatArray:
         """Outline of the chassis (n, 2) in the vehicle frame [m]."""
-        return self._entity.solids[0].points
+        return self._entity.model.solids[0].points
 
     @property
     def command_expired(self) -> bool:
@@ -305,7 +306,7 @@ class Vehicle(Handle):
         if steering is not None:
             need_finite("steering", steering=steering)
             self._row["cmd_steer"] = steering
-        n = len(self._entity.wheels)
+        n = self._entity.n_wheels
         values = np.asarray(torques, dtype=float)
         if self.kind == "ackermann_drivetrain":
             if values.shape != (1,):
@@ -321,7 +322,7 @@ class Vehicle(Handle):
             raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {len(values)}")
         need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
         start = self._entity.wheel0
-        self._world.state_arrays.wheels["cmd_torque"][start : start + n] = values
+        self._world.data.wheels["cmd_torque"][start : start + n] = values
         self._commanded(TORQUE)
 
     def stop(self) -> None:
@@ -329,7 +330,7 @@ class Vehicle(Handle):
         self._row["cmd_kind"] = NO_COMMAND
         self._row["cmd_engine"] = 0.0
         start = self._entity.wheel0
-        wheels = self._world.state_arrays.wheels[start : start + len(self._entity.wheels)]
+        wheels = self._world.data.wheels[start : start + self._entity.n_wheels]
         wheels["cmd_torque"] = 0.0
 
     def set_brake(self, on: bool) -> None:

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""How functions of the solver are compiled, so that the first step does not wait for long.
+
+`inner` functions are called by kernels only: without the wrappers that make them callable from
+Python, which unpack dozens of arrays, they compile in half the time. Numbers that are handed to
+them have the type of ZERO or of a field, as each literal would compile them once more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+#: A kernel called from Python.
+kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
+#: A function called from kernels only.
+inner: Any = njit(
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+)
+#: Where counters start.
+ZERO = np.int64(0)

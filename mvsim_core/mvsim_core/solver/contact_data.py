@@ -1,0 +1,392 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the contact solver knows from step to step: shapes, joints and open contacts."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mvsim_core.solver.base import JointSettings, Material
+from mvsim_core.solver.compiled import kernel
+from mvsim_core.solver.contact_types import (
+    BOX,
+    CONTACT,
+    DISTANCE,
+    FIXED,
+    FREE,
+    JOINT,
+    LINK,
+    PRISMATIC,
+    REVOLUTE,
+    SHAPE,
+    VERTEX,
+    WELD,
+    Stored,
+    Touch,
+)
+from mvsim_core.solver.grid import LEVELS, empty_buckets, insert_box, rehash_kernel, remove_box
+from mvsim_core.solver.scratch import Scratch
+from mvsim_core.state.arrays import STATIC, FloatArray, IntArray, Rows
+from mvsim_core.state.tables import Table
+
+JOINT_KINDS = {"revolute": REVOLUTE, "distance": DISTANCE, "weld": WELD, "prismatic": PRISMATIC}
+
+
+class ContactData:
+    """Shapes, joints and contacts of the bodies of a world, in plain arrays.
+
+    A copy (`copy.deepcopy`, pickle) is independent and goes on equally to the byte. Bodies are
+    named by their rows in BODY, which is not held here.
+
+    Attributes:
+        shapes: Table of SHAPE.
+        vertices: Table of VERTEX.
+        joints: Table of JOINT.
+        contacts: Rows of CONTACT after the last step, sorted.
+        most_corners: Of the largest shape that there ever was.
+        scratch: Work memory of `solve`; copies start with an empty one.
+    """
+
+    def __init__(self) -> None:
+        """Start without shapes."""
+        self.shapes = Table(SHAPE, {"body": FREE})
+        self.vertices = Table(VERTEX)
+        self.joints = Table(JOINT, {"a": FREE, "b": FREE})
+        self.contacts: Rows = np.zeros(0, CONTACT)
+        self._boxes = Table(BOX, {"level": -1})  # one row a shape
+        self._links = _no_links(0)
+        self._buckets: IntArray = empty_buckets(0)
+        self._levels: IntArray = np.zeros((2, LEVELS), np.int64)
+        self._serial = 0
+        self._joint_count = 0
+        self.most_corners = 3
+        self._pending: list[int] = []  # shapes whose place in the grid is to be looked at
+        self.scratch = Scratch()
+
+    # ------------------------------------------------------------ shapes
+    def add_shape(
+        self,
+        body: int,
+        owner: int,
+        points: npt.ArrayLike,
+        material: Material,
+        z_range: tuple[float, float],
+    ) -> int:
+        """Add a convex polygon and return its row.
+
+        Args:
+            body: Row of BODY, or -1: fixed in the world, where it meets all copies.
+            owner: Number reported in touches: a row of BODY, or < 0 for a fixture.
+            points: (n, 2) corners, counter-clockwise, in the body frame (the world if fixed) [m].
+            material: Friction and restitution.
+            z_range: Lowest and highest point above the body's reference point (absolute if
+                fixed) [m].
+
+        Raises:
+            ValueError: The polygon is not convex, counter-clockwise and finite, has less than
+                three corners, or coincident ones; or body < -1.
+        """
+        if body < FIXED:
+            raise ValueError(f"body must be a row or -1, got {body}")
+        corners = np.asarray(points, dtype=np.float64)
+        block, middle, radius = _polygon(corners)
+        row = np.zeros(1, SHAPE)
+        row["body"], row["owner"], row["serial"] = body, owner, self._serial
+        row["vertex"], row["count"] = self.vertices.add(block), len(block)
+        row["x"], row["y"], row["radius"] = middle[0], middle[1], radius
+        row["zmin"], row["zmax"] = z_range
+        row["friction"], row["restitution"] = material.friction, material.restitution
+        row["next"] = -1
+        self._serial += 1
+        self.most_corners = max(self.most_corners, len(block))
+        box = np.zeros(1, BOX)
+        box["level"] = -1
+        if body >= 0:
+            link = self._link(body)
+            row["next"] = link["shape"]
+            link["radius"] = max(link["radius"], math.hypot(*middle) + radius)
+        shape = self.shapes.add(row)
+        self._boxes.add(box)  # tables that get and lose the same rows have them at the same places
+        if body >= 0:
+            self._links["shape"][body] = shape
+        self._pending.append(shape)
+        self.scratch.near_valid = False
+        return shape
+
+    def remove_shape(self, shape: int) -> None:
+        """Remove a shape; its contacts end.
+
+        Raises:
+            KeyError: There is no such shape.
+        """
+        row = self._shape(shape)
+        body = int(row["body"])
+        if body >= 0:
+            self._unlink_shape(body, shape)
+        remove_kernel(self._boxes.rows, shape, self._buckets, self._levels)
+        self.vertices.remove(int(row["vertex"]), int(row["count"]))
+        self.shapes.remove(shape)
+        self._boxes.remove(shape)
+        self.scratch.near_valid = False
+
+    def remove_body(self, body: int) -> None:
+        """Remove the shapes, contacts and joints of a row of BODY."""
+        if body >= len(self._links):
+            return
+        while (shape := int(self._links["shape"][body])) >= 0:
+            self.remove_shape(shape)
+        while (joint := int(self._links["joint"][body])) >= 0:
+            self.remove_joint(joint)
+
+    def body_moved(self, body: int) -> None:
+        """Renew the place of a body's shapes: a static one was moved, or BODY.kind changed."""
+        if body < len(self._links):
+            self._pending.extend(self._chain(body))
+        self.scratch.near_valid = False
+
+    # ------------------------------------------------------------ joints
+    def add_joint(self, a: int, b: int, settings: JointSettings) -> int:
+        """Join two rows of BODY, which then do not collide, and return the row of the joint.
+
+        A distance joint without a spring keeps the distance between the limits, one with a spring
+        pulls to the longest distance from both sides.
+
+        Raises:
+            ValueError: The kind is not known, or a body is joined to itself.
+        """
+        if settings.kind not in JOINT_KINDS:
+            raise ValueError(f"unknown kind of joint {settings.kind!r}")
+        if a == b or min(a, b) < 0:
+            raise ValueError(f"a joint needs two bodies, got rows {a} and {b}")
+        row = np.zeros(1, JOINT)
+        row["a"], row["b"], row["kind"] = a, b, JOINT_KINDS[settings.kind]
+        row["ax"], row["ay"] = settings.anchor_a
+        row["bx"], row["by"] = settings.anchor_b
+        row["angle"] = settings.angle
+        length = math.hypot(*settings.axis)
+        if settings.kind == "prismatic":
+            if length == 0.0:
+                raise ValueError("the axis of a prismatic joint has no direction")
+            row["axis_x"], row["axis_y"] = np.asarray(settings.axis) / length
+        if settings.kind == "revolute":
+            row["limited"] = settings.angles is not None
+            row["lower"], row["upper"] = settings.angles or (0.0, 0.0)
+        else:
+            row["limited"] = settings.limited or settings.kind == "distance"
+            row["lower"], row["upper"] = settings.lengths
+        row["hertz"], row["damping_ratio"] = settings.hertz, settings.damping_ratio
+        row["next_a"], row["next_b"] = self._link(a)["joint"], self._link(b)["joint"]
+        joint = self.joints.add(row)
+        self._links["joint"][[a, b]] = joint
+        self._joint_count += 1
+        self.scratch.near_valid = False
+        return joint
+
+    def remove_joint(self, joint: int) -> None:
+        """Remove a joint; its bodies collide again.
+
+        Raises:
+            KeyError: There is no such joint.
+        """
+        if not 0 <= joint < len(self.joints) or self.joints.rows["a"][joint] == FREE:
+            raise KeyError(f"there is no joint {joint}")
+        for body in (int(self.joints.rows["a"][joint]), int(self.joints.rows["b"][joint])):
+            self._unlink_joint(body, joint)
+        self.joints.remove(joint)
+        self._joint_count -= 1
+        self.scratch.near_valid = False
+
+    @property
+    def has_joints(self) -> bool:
+        """Whether there is any joint."""
+        return self._joint_count > 0
+
+    # ------------------------------------------------------------ results
+    def touches(self) -> list[Touch]:
+        """Return the pairs in contact after the last step, by owners, sorted."""
+        found: dict[tuple[int, int], Touch] = {}
+        weight: dict[tuple[int, int], float] = {}
+        shapes = self.shapes.rows
+        for c in self.contacts[self.contacts["touching"] != 0]:
+            sa, sb = shapes[c["shape_a"]], shapes[c["shape_b"]]
+            if sa["serial"] != c["serial_a"] or sb["serial"] != c["serial_b"]:
+                continue  # one of them was removed meanwhile
+            if FREE in (sa["body"], sb["body"]):
+                continue
+            a, b, sign = int(sa["owner"]), int(sb["owner"]), 1.0
+            if a > b:
+                a, b, sign = b, a, -1.0
+            impulse = float(c["impulse"])
+            rank = (impulse, -float(c["separation"]))
+            pair = (a, b)
+            total = impulse + (found[pair].impulse if pair in found else 0.0)
+            if pair in found and rank <= weight[pair]:
+                found[pair] = found[pair]._replace(impulse=total)
+                continue
+            weight[pair] = rank
+            nx, ny = sign * float(c["nx"]), sign * float(c["ny"])
+            found[pair] = Touch(a, b, float(c["x"]), float(c["y"]), nx, ny, total)
+        return [found[pair] for pair in sorted(found)]
+
+    # ------------------------------------------------------------ for `solve`
+    def arrays(self) -> Stored:
+        """Return all arrays for kernels; valid until something is added."""
+        return Stored(
+            self.shapes.rows,
+            self.vertices.rows,
+            self._boxes.rows,
+            self._links,
+            self.joints.rows,
+            self._buckets,
+            self._levels,
+        )
+
+    def place_pending(self, bodies: Rows) -> None:
+        """Put shapes that were added or moved where they belong in the grid."""
+        if not self._pending:
+            return
+        if len(self._buckets) < len(self._boxes.rows):
+            self._buckets = empty_buckets(2 * len(self._boxes.rows))
+            rehash_kernel(self._boxes.rows, self._buckets)
+        self._link(len(bodies) - 1)
+        rows = np.array(self._pending, np.int64)
+        self._pending.clear()
+        place_kernel(bodies, self.arrays(), rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the work memory."""
+        state = dict(self.__dict__)
+        del state["scratch"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become the data whose state this is."""
+        self.__dict__.update(state)
+        self.scratch = Scratch()
+
+    # ------------------------------------------------------------ internal
+    def _shape(self, shape: int) -> Any:
+        if not 0 <= shape < len(self.shapes) or self.shapes.rows["body"][shape] == FREE:
+            raise KeyError(f"there is no shape {shape}")
+        return self.shapes.rows[shape]
+
+    def _link(self, body: int) -> Any:
+        if body >= len(self._links):
+            grown = _no_links(max(body + 1, 2 * len(self._links)))
+            grown[: len(self._links)] = self._links
+            self._links = grown
+        return self._links[body] if body >= 0 else None
+
+    def _chain(self, body: int) -> list[int]:
+        """Return the shapes of a body."""
+        chain = []
+        shape = int(self._links["shape"][body])
+        while shape >= 0:
+            chain.append(shape)
+            shape = int(self.shapes.rows["next"][shape])
+        return chain
+
+    def _unlink_shape(self, body: int, shape: int) -> None:
+        rows = self.shapes.rows
+        left = [other for other in self._chain(body) if other != shape]
+        for first, second in pairwise([*left, -1]):
+            rows["next"][first] = second
+        link = self._links[body]
+        link["shape"] = left[0] if left else -1
+        reach = [float(np.hypot(rows["x"][s], rows["y"][s]) + rows["radius"][s]) for s in left]
+        link["radius"] = max(reach, default=0.0)
+
+    def _unlink_joint(self, body: int, joint: int) -> None:
+        rows = self.joints.rows
+        following = rows["next_a" if rows["a"][joint] == body else "next_b"][joint]
+        at = int(self._links["joint"][body])
+        if at == joint:
+            self._links["joint"][body] = following
+            return
+        while True:
+            name = "next_a" if rows["a"][at] == body else "next_b"
+            if rows[name][at] == joint:
+                rows[name][at] = following
+                return
+            at = int(rows[name][at])
+
+
+def _no_links(count: int) -> Rows:
+    links = np.zeros(count, LINK)
+    links["shape"] = links["joint"] = -1
+    return links
+
+
+def _polygon(corners: FloatArray) -> tuple[Rows, FloatArray, float]:
+    """Return rows of VERTEX, the mean of the corners and the radius about it [m]."""
+    if corners.ndim != 2 or corners.shape[1:] != (2,) or len(corners) < 3:
+        raise ValueError(f"a shape needs (n >= 3, 2) corners, got shape {corners.shape}")
+    if not np.isfinite(corners).all():
+        raise ValueError("the corners of a shape must be finite")
+    middle = corners[0] + (corners - corners[0]).mean(axis=0)
+    local = corners - middle
+    edge = np.roll(local, -1, axis=0) - local
+    length = np.hypot(edge[:, 0], edge[:, 1])
+    following = np.roll(edge, -1, axis=0)
+    turn = edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0]
+    # collinear corners are kept; rounding may turn them by a hair
+    hair = -1e-9 * length * np.roll(length, -1)
+    if (length == 0.0).any() or (turn < hair).any() or not _area(local) > 0.0:
+        raise ValueError("the corners of a shape must be distinct, convex and counter-clockwise")
+    rows = np.zeros(len(local), VERTEX)
+    rows["x"], rows["y"] = local.T
+    rows["nx"], rows["ny"] = edge[:, 1] / length, -edge[:, 0] / length
+    return rows, middle, float(np.hypot(local[:, 0], local[:, 1]).max())
+
+
+def _area(corners: FloatArray) -> float:
+    following = np.roll(corners, -1, axis=0)
+    cross = corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]
+    return 0.5 * float(cross.sum())
+
+
+@kernel
+def remove_kernel(boxes: Rows, shape: int, buckets: IntArray, levels: IntArray) -> None:
+    """Take the box of a shape out of the grid if it is in it."""
+    box = boxes[shape]
+    if box.level >= 0:
+        remove_box(boxes, shape, buckets, levels[0 if box.copy < 0 else 1])
+
+
+@kernel
+def place_kernel(bodies: Rows, stored: Stored, rows: IntArray) -> None:
+    """Put fixed shapes and those of static bodies into the grid; take others out."""
+    for k in range(rows.shape[0]):
+        shape = stored.shapes[rows[k]]
+        box = stored.boxes[rows[k]]
+        if box.level >= 0:
+            side = 0 if box.copy < 0 else 1
+            remove_box(stored.boxes, rows[k], stored.buckets, stored.levels[side])
+        c, s, x, y = 1.0, 0.0, shape.x, shape.y
+        box.copy = -1
+        if shape.body == FREE:
+            continue
+        if shape.body >= 0:
+            b = bodies[shape.body]
+            if b.kind != STATIC:
+                continue
+            c, s = math.cos(b.yaw), math.sin(b.yaw)
+            x = b.x + c * shape.x - s * shape.y
+            y = b.y + s * shape.x + c * shape.y
+            box.copy = b.copy
+        box.min_x = box.min_y = np.inf
+        box.max_x = box.max_y = -np.inf
+        for i in range(shape.vertex, shape.vertex + shape.count):
+            v = stored.vertices[i]
+            vx = x + c * v.x - s * v.y
+            vy = y + s * v.x + c * v.y
+            box.min_x = min(box.min_x, vx)
+            box.min_y = min(box.min_y, vy)
+            box.max_x = max(box.max_x, vx)
+            box.max_y = max(box.max_y, vy)
+        insert_box(stored.boxes, rows[k], stored.buckets, stored.levels[0 if box.copy < 0 else 1])

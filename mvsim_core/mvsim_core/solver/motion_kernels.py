@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the velocities after contacts to the poses at the end of the step, and derived fields."""
+
+from __future__ import annotations
+
+import math
+
+from mvsim_core.solver.compiled import inner, kernel
+from mvsim_core.state.arrays import IntArray, Row, Rows
+
+
+@inner
+def turn_to(g: Row, yaw: float) -> None:
+    """Keep cosine and sine of a yaw [rad] in a guard: a body starts where it ended."""
+    if g.yaw != yaw:
+        g.yaw = yaw
+        g.c, g.s = math.cos(yaw), math.sin(yaw)
+
+
+@inner
+def advance(b: Row, g: Row, old: tuple[float, float], px: float, py: float, dt: float) -> None:
+    """Set the pose and what follows from it, given yaw and the place of the centre of mass [m].
+
+    `old` is the velocity of the reference point before the step [m/s], `g` the body's guard.
+    """
+    turn_to(g, b.yaw)
+    rx = g.c * b.com_x - g.s * b.com_y
+    ry = g.s * b.com_x + g.c * b.com_y
+    b.x = px - rx
+    b.y = py - ry
+    b.vx = b.cvx + b.wz * ry
+    b.vy = b.cvy - b.wz * rx
+    b.ax = (b.vx - old[0]) / dt
+    b.ay = (b.vy - old[1]) / dt
+    b.az = (b.wz - b.wz_before) / dt
+    b.wz_before = b.wz
+
+
+@inner
+def advance_free(b: Row, g: Row, dt: float) -> None:
+    """Advance a body whose velocity nothing changes."""
+    turn_to(g, b.yaw)
+    px = b.x + g.c * b.com_x - g.s * b.com_y
+    py = b.y + g.s * b.com_x + g.c * b.com_y
+    b.impulse_x = 0.0
+    b.impulse_y = 0.0
+    b.yaw += b.wz * dt
+    px += b.cvx * dt
+    py += b.cvy * dt
+    advance(b, g, (b.vx, b.vy), px, py, dt)
+
+
+@inner
+def advance_active(b: Row, g: Row, a: Row, dt: float) -> None:
+    """Advance a body by what the contact solution, a row of ACTIVE, says."""
+    if a.changed == 0:
+        advance_free(b, g, dt)
+        return
+    # relative to the start of the step, so that small motions far from the origin stay exact
+    turn_to(g, b.yaw)
+    px = b.x + g.c * b.com_x - g.s * b.com_y + a.dx
+    py = b.y + g.s * b.com_x + g.c * b.com_y + a.dy
+    b.impulse_x = b.mass * (a.vx - b.cvx) - a.grip_x
+    b.impulse_y = b.mass * (a.vy - b.cvy) - a.grip_y
+    b.yaw += a.da
+    b.cvx, b.cvy, b.wz = a.vx, a.vy, a.w
+    advance(b, g, (b.vx, b.vy), px, py, dt)
+
+
+@kernel
+def free_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> None:
+    """Advance movers that touch nothing."""
+    for k in range(movers.shape[0]):
+        b = bodies[movers[k]]
+        b.touching = 0
+        advance_free(b, guards[k], dt)

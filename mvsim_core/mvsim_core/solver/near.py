@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which shapes may meet in a step.
+
+Each mover has a guard: a region of its reference point within which the list of what is near stays
+complete ("Verlet list" with a margin that grows with speed). While all are within theirs, a step
+looks at that list only. From it come the shape pairs whose swept boxes overlap now; these do not
+depend on when the list was made.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mvsim_core.solver.compiled import ZERO, inner, kernel
+from mvsim_core.solver.contact_types import Stored
+from mvsim_core.solver.grid import insert_box, overlap, query
+from mvsim_core.solver.scratch import Found
+from mvsim_core.state.arrays import DYNAMIC, IntArray, Row, Rows
+from mvsim_core.state.finite import HUGE
+
+#: Beyond its own motion in a step a body is searched for contacts this far away [m].
+MARGIN = 0.02
+#: How far a guard goes beyond the present place [m], and for how long a mover stays in it [s].
+GUARD_MARGIN, GUARD_TIME = 0.05, 0.25
+#: Ranges of height that overlap by less do not collide [m]: a robot may stand on a plate.
+HEIGHT_TOLERANCE = 1e-3
+#: Results of `guard_kernel` beside the first bad row and -1.
+STALE = -2
+#: No row.
+NONE = np.int64(-1)
+
+
+@inner
+def drift(b: Row, arm: float, dt: float) -> float:
+    """Return a bound of how far the reference point moves in a step [m], wherever it goes."""
+    return float((abs(b.cvx) + abs(b.cvy)) * dt + min(abs(b.wz) * dt, 2.0) * arm)
+
+
+@kernel
+def guard_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int:
+    """Return -1 if all movers are finite and stay in their guards in this step.
+
+    Else the first row of BODY that is not finite (or beyond 1e30), or STALE.
+    """
+    stale = guards.shape[0] != movers.shape[0]
+    for k in range(movers.shape[0]):
+        b = bodies[movers[k]]
+        if not abs(b.cvx) + abs(b.cvy) + abs(b.wz) + abs(b.x) + abs(b.y) + abs(b.yaw) < HUGE:
+            return int(movers[k])
+        if stale:
+            continue
+        g = guards[k]
+        way = drift(b, g.arm, dt)
+        stale = (
+            g.body != movers[k]
+            or b.x - way < g.min_x
+            or b.x + way > g.max_x
+            or b.y - way < g.min_y
+            or b.y + way > g.max_y
+        )
+    return STALE if stale else -1
+
+
+@kernel
+def rebuild_kernel(
+    bodies: Rows, movers: IntArray, stored: Stored, found: Found, dt: float
+) -> tuple[int, int]:
+    """Make all guards anew and list what is near.
+
+    Returns:
+        Number of near pairs and the largest result of a query: where they exceed the arrays, the
+        list is not complete and the caller makes room and calls again.
+    """
+    found.buckets[:] = -1
+    found.levels[:] = 0
+    found.mover_of[:] = -1
+    found.stamps[:] = 0
+    for k in range(movers.shape[0]):
+        found.mover_of[movers[k]] = k
+        make_guard(bodies[movers[k]], int(movers[k]), stored, found, k, dt)
+    count = ZERO
+    most = ZERO
+    for k in range(movers.shape[0]):
+        row = movers[k]
+        box = found.fat[k]
+        if box.level < 0:
+            continue
+        b = bodies[row]
+        moves = b.kind == DYNAMIC
+        hits = query(
+            found.fat, found.buckets, found.levels, box, b.copy, box.level, found.hits, ZERO
+        )
+        most = max(most, hits)
+        for i in range(min(hits, found.hits.shape[0])):
+            other = found.hits[i]
+            if found.fat[other].level == box.level and other <= k:
+                continue
+            if not moves and bodies[movers[other]].kind != DYNAMIC:
+                continue
+            if joined(stored, row, movers[other]):
+                continue
+            count = note(found.near, count, k, other, NONE)
+        if not moves:
+            continue
+        hits = query(
+            stored.boxes, stored.buckets, stored.levels[0], box, NONE, ZERO, found.hits, ZERO
+        )
+        hits = query(
+            stored.boxes, stored.buckets, stored.levels[1], box, b.copy, ZERO, found.hits, hits
+        )
+        most = max(most, hits)
+        for i in range(min(hits, found.hits.shape[0])):
+            shape = found.hits[i]
+            if not joined(stored, row, stored.shapes[shape].body):
+                count = note(found.near, count, k, NONE, shape)
+    return count, most
+
+
+@inner
+def note(near: Rows, count: int, a: int, b: int, shape: int) -> int:
+    """Append a near pair if there is room, and return the new number."""
+    if count < near.shape[0]:
+        near[count].a = a
+        near[count].b = b
+        near[count].shape = shape
+    return count + 1
+
+
+@inner
+def make_guard(b: Row, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
+    """Set the guard and the box of a mover."""
+    g = found.guards[k]
+    g.body = row
+    g.arm = math.hypot(b.com_x, b.com_y)
+    g.yaw = np.nan
+    box = found.fat[k]
+    box.copy = b.copy
+    box.level = -1
+    if row >= stored.links.shape[0] or stored.links[row].shape < 0:
+        g.min_x = g.min_y = -np.inf
+        g.max_x = g.max_y = np.inf
+        return
+    # ahead as far as it comes in GUARD_TIME, elsewhere as far as a step can throw it
+    back = GUARD_MARGIN + 2.0 * drift(b, g.arm, dt)
+    g.min_x = b.x - back + min(0.0, b.cvx) * GUARD_TIME
+    g.max_x = b.x + back + max(0.0, b.cvx) * GUARD_TIME
+    g.min_y = b.y - back + min(0.0, b.cvy) * GUARD_TIME
+    g.max_y = b.y + back + max(0.0, b.cvy) * GUARD_TIME
+    reach = stored.links[row].radius + MARGIN
+    box.min_x = g.min_x - reach
+    box.min_y = g.min_y - reach
+    box.max_x = g.max_x + reach
+    box.max_y = g.max_y + reach
+    insert_box(found.fat, k, found.buckets, found.levels)
+
+
+@inner
+def joined(stored: Stored, a: int, b: int) -> bool:
+    """Return whether two rows of BODY have a joint."""
+    if b < 0 or a >= stored.links.shape[0]:
+        return False
+    j = stored.links[a].joint
+    while j >= 0:
+        joint = stored.joints[j]
+        if joint.a == a:
+            if joint.b == b:
+                return True
+            j = joint.next_a
+        else:
+            if joint.a == b:
+                return True
+            j = joint.next_b
+    return False
+
+
+@inner
+def sweep_boxes(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
+    """Set the boxes of a mover and of its shapes over this step."""
+    b = bodies[row]
+    c, s = math.cos(b.yaw), math.sin(b.yaw)
+    arm = found.guards[k].arm
+    whole = found.swept[k]
+    whole.min_x = whole.min_y = np.inf
+    whole.max_x = whole.max_y = -np.inf
+    # what it hits may turn it away into any direction
+    way = MARGIN + math.hypot(b.cvx, b.cvy) * dt
+    turn = min(abs(b.wz) * dt, 2.0)
+    i = stored.links[row].shape
+    while i >= 0:
+        shape = stored.shapes[i]
+        box = found.shape_boxes[i]
+        x = b.x + c * shape.x - s * shape.y
+        y = b.y + s * shape.x + c * shape.y
+        low_x = low_y = np.inf
+        high_x = high_y = -np.inf
+        for j in range(shape.vertex, shape.vertex + shape.count):
+            v = stored.vertices[j]
+            vx = c * v.x - s * v.y
+            vy = s * v.x + c * v.y
+            low_x = min(low_x, vx)
+            high_x = max(high_x, vx)
+            low_y = min(low_y, vy)
+            high_y = max(high_y, vy)
+        more = way + turn * (shape.radius + math.hypot(shape.x, shape.y) + arm)
+        box.min_x = x + low_x - more
+        box.max_x = x + high_x + more
+        box.min_y = y + low_y - more
+        box.max_y = y + high_y + more
+        whole.min_x = min(whole.min_x, box.min_x)
+        whole.max_x = max(whole.max_x, box.max_x)
+        whole.min_y = min(whole.min_y, box.min_y)
+        whole.max_y = max(whole.max_y, box.max_y)
+        i = shape.next
+
+
+@inner
+def overlap_in_height(za: float, a: Row, zb: float, b: Row) -> bool:
+    """Return whether two shapes of bodies at the heights za and zb [m] can meet."""
+    return bool(min(za + a.zmax, zb + b.zmax) - max(za + a.zmin, zb + b.zmin) > HEIGHT_TOLERANCE)
+
+
+@kernel
+def pairs_kernel(
+    bodies: Rows, movers: IntArray, stored: Stored, found: Found, near: int, dt: float
+) -> int:
+    """Write the keys of all shape pairs that may meet in this step, sorted; return their number.
+
+    Where it exceeds the array, keys are missing and the caller makes room and calls again.
+    """
+    found.stamps[:] = 0
+    count = ZERO
+    for p in range(near):
+        pair = found.near[p]
+        row = movers[pair.a]
+        if found.stamps[pair.a] == 0:
+            found.stamps[pair.a] = 1
+            sweep_boxes(bodies, row, stored, found, pair.a, dt)
+        if pair.b < 0:
+            if overlap(found.swept[pair.a], stored.boxes[pair.shape]):
+                count = pairs_with_shape(bodies, row, stored, found, pair.shape, count)
+            continue
+        other = movers[pair.b]
+        if found.stamps[pair.b] == 0:
+            found.stamps[pair.b] = 1
+            sweep_boxes(bodies, other, stored, found, pair.b, dt)
+        if overlap(found.swept[pair.a], found.swept[pair.b]):
+            i = stored.links[other].shape
+            while i >= 0:
+                if overlap(found.swept[pair.a], found.shape_boxes[i]):
+                    count = pairs_with_shape(bodies, row, stored, found, i, count)
+                i = stored.shapes[i].next
+    if count <= found.keys.shape[0]:
+        found.keys[:count].sort()
+    return count
+
+
+@inner
+def pairs_with_shape(
+    bodies: Rows, row: int, stored: Stored, found: Found, other: int, count: int
+) -> int:
+    """Append the pairs of a mover's shapes with a shape, and return the new number."""
+    shape = stored.shapes[other]
+    z = 0.0
+    box = stored.boxes[other]
+    if shape.body >= 0:
+        z = bodies[shape.body].z
+        if found.mover_of[shape.body] >= 0:
+            box = found.shape_boxes[other]
+    i = stored.links[row].shape
+    while i >= 0:
+        mine = stored.shapes[i]
+        if overlap(found.shape_boxes[i], box) and overlap_in_height(bodies[row].z, mine, z, shape):
+            if count < found.keys.shape[0]:
+                found.keys[count] = (min(i, other) << 32) | max(i, other)
+            count += 1
+        i = mine.next
+    return count

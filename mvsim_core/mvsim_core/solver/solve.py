@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""One step of all bodies: contacts and joints solved, poses advanced, in double precision."""
+
+from __future__ import annotations
+
+from mvsim_core.solver.compiled import ZERO, inner, kernel
+from mvsim_core.solver.contact_data import ContactData
+from mvsim_core.solver.contact_types import NO_GRIPS, NO_WALLS, Stored
+from mvsim_core.solver.islands import (
+    can_move,
+    collect_items,
+    find_manifolds,
+    set_fixed,
+    sort_islands,
+)
+from mvsim_core.solver.motion_kernels import advance_active, advance_free, free_kernel
+from mvsim_core.solver.near import STALE, guard_kernel, pairs_kernel, rebuild_kernel
+from mvsim_core.solver.scratch import Scratch, Work
+from mvsim_core.solver.substeps import smallest_gap, solve_island
+from mvsim_core.state.arrays import IntArray, Row, Rows
+
+#: Gap up to which two shapes count as touching [m].
+TOUCH = 1e-3
+
+
+def solve(
+    bodies: Rows,
+    movers: IntArray,
+    contacts: ContactData,
+    dt: float,
+    walls: Rows = NO_WALLS,
+    grips: Rows = NO_GRIPS,
+) -> int:
+    """Advance all movers by `dt` from the velocities of their centres of mass.
+
+    Poses, velocities after contact, accelerations, contact impulses and counts of contacts are
+    written into BODY; a body that nothing touches advances by yaw += wz dt, com += cv dt exactly.
+
+    Args:
+        bodies: Rows of BODY.
+        movers: Its rows that move (DYNAMIC or KINEMATIC), in any order, each once. All others
+            stand still.
+        contacts: Shapes, joints and contacts; the contacts are updated.
+        dt: Time step [s].
+        walls: Rows of WALL for this step; their impulses are written.
+        grips: Rows of GRIP for this step; their impulses are written.
+
+    Returns:
+        The first row of `movers` whose velocity or pose is not finite or beyond 1e30 (then nothing
+        has been changed), else -1.
+    """
+    scratch = contacts.scratch
+    result = guard_kernel(bodies, movers, scratch.found.guards, dt)
+    if result >= 0:
+        return int(result)
+    if result == STALE or not scratch.near_valid:
+        _find_near(bodies, movers, contacts, dt)
+    pairs = 0
+    if scratch.near_count:
+        pairs = _find_pairs(bodies, movers, contacts, dt)
+    if pairs or contacts.has_joints or len(walls) or len(grips):
+        _solve_contacts(bodies, movers, contacts, dt, (walls, grips, pairs))
+    else:
+        free_kernel(bodies, movers, scratch.found.guards, dt)
+        if len(contacts.contacts):
+            contacts.contacts = contacts.contacts[:0].copy()
+    return -1
+
+
+def _find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:
+    """Make the list of what is near anew."""
+    contacts.place_pending(bodies)
+    scratch = contacts.scratch
+    scratch.fit_movers(len(bodies), len(movers), len(contacts.shapes))
+    while True:
+        found = scratch.found
+        near, most = rebuild_kernel(bodies, movers, contacts.arrays(), found, dt)
+        if near <= len(found.near) and most <= len(found.hits):
+            break
+        scratch.fit_near(near, most)
+    scratch.near_count = near
+    scratch.near_valid = True
+
+
+def _find_pairs(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> int:
+    """Return how many shape pairs may meet in this step; their keys are in the scratch."""
+    scratch = contacts.scratch
+    while True:
+        found = scratch.found
+        pairs: int = pairs_kernel(bodies, movers, contacts.arrays(), found, scratch.near_count, dt)
+        if pairs <= len(found.keys):
+            return pairs
+        scratch.fit_pairs(pairs)
+
+
+def _solve_contacts(
+    bodies: Rows,
+    movers: IntArray,
+    contacts: ContactData,
+    dt: float,
+    acting: tuple[Rows, Rows, int],
+) -> None:
+    walls, grips, pairs = acting
+    scratch: Scratch = contacts.scratch
+    others = len(walls) + len(grips)
+    scratch.fit_work(pairs, len(contacts.joints), others, contacts.most_corners)
+    found, work = scratch.found, scratch.work
+    count = contacts_kernel(
+        bodies,
+        movers,
+        found.mover_of,
+        found.guards,
+        contacts.arrays(),
+        work,
+        contacts.contacts,
+        found.keys[:pairs],
+        walls,
+        grips,
+        dt,
+    )
+    contacts.contacts = work.contacts[:count].copy()
+
+
+@kernel
+def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    movers: IntArray,
+    mover_of: IntArray,
+    guards: Rows,
+    stored: Stored,
+    work: Work,
+    contacts: Rows,
+    keys: IntArray,
+    walls: Rows,
+    grips: Rows,
+    dt: float,
+) -> int:
+    """Solve all islands, advance all movers and return the number of contacts of this step."""
+    set_fixed(work.active[0])
+    count, manifolds = find_manifolds(bodies, mover_of, stored, work, contacts, keys, ZERO + 1, dt)
+    count, items = collect_items(
+        bodies, mover_of, stored, work, walls, grips, (count, manifolds), dt
+    )
+    islands = sort_islands(stored, work, grips, count, items)
+    for i in range(islands):
+        if work.islands[i].items > 0:
+            solve_island(work.islands[i], stored, work, walls, grips, dt)
+    number = ZERO
+    for m in range(manifolds):
+        number = keep_contact(work.manifolds[m], m, stored, work, number)
+    for w in range(walls.shape[0]):
+        if walls[w].impulse > 0.0:
+            work.active[work.slots[walls[w].body]].touching += 1
+    for g in range(grips.shape[0]):
+        slot = work.slots[grips[g].body]
+        if slot >= 0:
+            work.active[slot].grip_x += grips[g].impulse_x
+            work.active[slot].grip_y += grips[g].impulse_y
+    for k in range(movers.shape[0]):
+        b = bodies[movers[k]]
+        b.touching = 0
+        slot = work.slots[movers[k]]
+        if slot < 0:
+            advance_free(b, guards[k], dt)
+            continue
+        a = work.active[slot]
+        b.touching = a.touching
+        if not can_move(a):
+            a.changed = 0
+        advance_active(b, guards[k], a, dt)
+    for slot in range(1, count):
+        work.slots[work.active[slot].row] = -1
+    return number
+
+
+@inner
+def keep_contact(m: Row, number: int, stored: Stored, work: Work, count: int) -> int:
+    """Append the contact of a manifold, if it has points, and return the new number."""
+    gap = smallest_gap(m, number, work)
+    touching = m.total > 0.0 or gap <= TOUCH
+    if m.count == 0 and not touching:
+        return count
+    a, b = work.active[m.a], work.active[m.b]
+    c = work.contacts[count]
+    c.shape_a, c.shape_b = m.shape_a, m.shape_b
+    c.serial_a, c.serial_b = stored.shapes[m.shape_a].serial, stored.shapes[m.shape_b].serial
+    c.count = m.count
+    c.touching = 1 if touching else 0
+    a.touching += c.touching
+    b.touching += c.touching
+    c.nx, c.ny = m.nx, m.ny
+    c.separation = gap
+    c.impulse = m.total
+    p, q = work.points[2 * number], work.points[2 * number + 1]
+    if m.total == 0.0:
+        second = m.count > 1 and q.s < p.s
+        m.x, m.y = a.dx + (q.ax if second else p.ax), a.dy + (q.ay if second else p.ay)
+    c.x, c.y = a.x + m.x, a.y + m.y
+    c.id0 = p.id if m.count > 0 else 0
+    c.id1 = q.id if m.count > 1 else 0
+    c.normal0 = p.normal if m.count > 0 else 0.0
+    c.normal1 = q.normal if m.count > 1 else 0.0
+    c.tangent0 = p.tangent if m.count > 0 else 0.0
+    c.tangent1 = q.tangent if m.count > 1 else 0.0
+    return count + 1

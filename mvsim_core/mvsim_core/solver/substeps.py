@@ -1,0 +1,361 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""One island over one step: substeps of velocities, restitution, pushing and motion.
+
+After the "Soft Step" solver of Box2D 3 (`b2SolverStage_*` in solver.c; `b2ApplyRestitutionTask`;
+E. Catto, MIT licence). Its frame is kept: substeps, warm starting, speculative contacts, a pass
+for restitution at the end. What differs, and why:
+
+* each substep is solved until velocities stand still, so that the order of rows does not matter;
+* overlaps and errors of joints are pushed away by velocities of their own, which are forgotten
+  after the substep: nothing that is pushed apart keeps speed, so no relaxation is needed;
+* forces of a step come in as velocities before it, so the first substep carries their load: only
+  it starts from the impulses of the last step, and bounds of ground friction hold for the step;
+* restitution bounces all points of an island together, with friction, to the same tolerance;
+* if an island would end a substep with more kinetic energy than it had, its impulses are scaled
+  back to what keeps it (friction with restitution, or sweeps that ended early, can do that).
+"""
+
+from __future__ import annotations
+
+import math
+
+from mvsim_core.solver.compiled import ZERO, inner
+from mvsim_core.solver.constraints import (
+    contact_rows,
+    grip_rows,
+    joint_rows,
+    separation_now,
+    wall_rows,
+)
+from mvsim_core.solver.contact_types import Stored
+from mvsim_core.solver.islands import GRIP_ITEM, JOINT_ITEM, PAIR_ITEM, move_driven, renew
+from mvsim_core.solver.rows import (
+    AT_LEAST,
+    PAIR,
+    PAIR_SECOND,
+    apply,
+    converge,
+    push_sweep,
+    speed,
+)
+from mvsim_core.solver.scratch import Work
+from mvsim_core.state.arrays import Row, Rows
+
+#: Most sweeps of a substep, and the change of velocities at which they end, relative to the
+#: largest relative velocity.
+MOST_SWEEPS, TOLERANCE = 50, 1e-11
+#: Sweeps of the pushing velocities need less precision.
+PUSH_TOLERANCE = 1e-3
+#: Slower approaches do not bounce [m/s].
+BOUNCE_SPEED = 1.0
+
+
+@inner
+def solve_island(
+    island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, dt: float
+) -> None:
+    """Take an island over one step of `dt` [s]."""
+    h = dt / island.substeps
+    for k in range(island.substeps):
+        start_substep(island, work, k * h)
+        count = build_rows(island, stored, work, walls, grips, k, dt)
+        tolerance = TOLERANCE * largest_speed(work.rows, count)
+        level = kinetic_energy(island, work)
+        if k == 0:
+            warm_start(work.rows, count, work.active)
+        converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
+        if bounce(island, work, count):
+            converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
+            if island.driven == 0:
+                limit_bounce(island, work, count, level)
+        elif island.driven == 0:
+            limit_energy(island, work, count, level)
+        push(island, work, count)
+        store(island, stored, work, walls, grips, k)
+        move(island, work, h)
+
+
+@inner
+def start_substep(island: Row, work: Work, time: float) -> None:
+    """Note the velocities at the start of a substep and put kinematic bodies where they are."""
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        b.old_vx, b.old_vy, b.old_w = b.vx, b.vy, b.w
+        b.px = b.py = b.pw = 0.0
+    if island.driven != 0:
+        for i in range(island.item, island.item + island.items):
+            item = work.sorted_items[i]
+            move_driven(work.active[item.a], time)
+            move_driven(work.active[item.b], time)
+
+
+@inner
+def build_rows(  # noqa: PLR0913 (arrays of a kernel)
+    island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: int, dt: float
+) -> int:
+    """Make the constraint rows of an island in substep `k` and return their number."""
+    n = ZERO
+    h = dt / island.substeps
+    rows, active = work.rows, work.active
+    for i in range(island.item, island.item + island.items):
+        item = work.sorted_items[i]
+        item.row = n
+        if item.kind == JOINT_ITEM:
+            joint = stored.joints[item.index]
+            n = joint_rows(joint, (item.a, item.b), rows, n, active, h)
+            if k == 0:
+                load_joint(joint, rows, item.row, n)
+        elif item.kind == GRIP_ITEM:
+            n = grip_rows(grips[item.index], item.b, rows, n, active, dt)
+        elif item.kind == PAIR_ITEM:
+            m = work.manifolds[item.index]
+            if k > 0:
+                renew(m, item.index, stored, work, h)
+            points = work.points[2 * item.index : 2 * item.index + 2]
+            n = contact_rows(m, points, rows, n, active, h)
+            if k == 0:
+                for j in range(m.count):
+                    rows[m.row + j].impulse = points[j].normal
+                    rows[m.row + m.count + j].impulse = points[j].tangent
+        else:
+            n = wall_rows(walls[item.index], item.b, rows, n, active, h)
+    return n
+
+
+@inner
+def load_joint(joint: Row, rows: Rows, first: int, end: int) -> None:
+    """Let the rows of a joint start from the impulses of the last step."""
+    if joint.hertz > 0.0:
+        return
+    impulses = (joint.impulse0, joint.impulse1, joint.impulse2, joint.impulse3)
+    for j in range(end - first):
+        rows[first + j].impulse = impulses[j]
+
+
+@inner
+def largest_speed(rows: Rows, count: int) -> float:
+    """Return the largest relative velocity of rows [m/s], to which tolerances are relative."""
+    most = 0.0
+    for i in range(count):
+        r = rows[i]
+        most = max(most, abs(r.before))
+        if r.kind != AT_LEAST and r.kind != PAIR and r.kind != PAIR_SECOND:
+            most = max(most, abs(r.target))
+    return most
+
+
+@inner
+def warm_start(rows: Rows, count: int, active: Rows) -> None:
+    """Apply the impulses that rows start from."""
+    for i in range(count):
+        r = rows[i]
+        if r.impulse != 0.0:
+            apply(r, r.impulse, active)
+
+
+@inner
+def bounce(island: Row, work: Work, count: int) -> bool:
+    """Ask the rows that were hit for their velocity of restitution; return whether there are any.
+
+    The restitution of a point is that of `b2ApplyRestitutionTask`: it was approached faster than
+    BOUNCE_SPEED and an impulse acts.
+    """
+    rows = work.rows
+    found = False
+    for i in range(count):
+        r = rows[i]
+        if r.restitution > 0.0 and r.before < -BOUNCE_SPEED and r.impulse > 0.0:
+            found = True
+            r.target = -r.restitution * r.before
+    if found:
+        for i in range(count):
+            rows[i].kept = rows[i].impulse
+        for i in range(island.body, island.body + island.bodies):
+            b = work.active[work.order[i]]
+            b.mid_vx, b.mid_vy, b.mid_w = b.vx, b.vy, b.w
+    return found
+
+
+@inner
+def inertia_of(b: Row) -> tuple[float, float]:
+    """Return mass [kg] and inertia [kg m²], 0 where nothing can be changed."""
+    mass = 1.0 / b.inv_mass if b.inv_mass > 0.0 else 0.0
+    inertia = 1.0 / b.inv_inertia if b.inv_inertia > 0.0 else 0.0
+    return mass, inertia
+
+
+@inner
+def kinetic_energy(island: Row, work: Work) -> float:
+    """Return the kinetic energy of an island [J]."""
+    energy = 0.0
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        mass, inertia = inertia_of(b)
+        energy += 0.5 * (mass * (b.vx * b.vx + b.vy * b.vy) + inertia * b.w * b.w)
+    return energy
+
+
+@inner
+def limit_energy(island: Row, work: Work, count: int, level: float) -> None:
+    """Scale the impulses of a substep back if the kinetic energy exceeds `level` [J].
+
+    Velocities become v0 + t (v - v0), v0 those of the start, with the largest t <= 1 that keeps
+    the energy.
+    """
+    if kinetic_energy(island, work) <= level:
+        return
+    linear = square = 0.0
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        mass, inertia = inertia_of(b)
+        ux, uy, uw = b.vx - b.old_vx, b.vy - b.old_vy, b.w - b.old_w
+        linear += mass * (b.old_vx * ux + b.old_vy * uy) + inertia * b.old_w * uw
+        square += 0.5 * (mass * (ux * ux + uy * uy) + inertia * uw * uw)
+    if not square > 0.0:
+        return
+    t = min(1.0, max(0.0, -linear / square))
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        b.vx = b.old_vx + t * (b.vx - b.old_vx)
+        b.vy = b.old_vy + t * (b.vy - b.old_vy)
+        b.w = b.old_w + t * (b.w - b.old_w)
+    for i in range(count):
+        work.rows[i].impulse *= t
+
+
+@inner
+def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
+    """Do what `limit_energy` does, from the velocities before restitution."""
+    if kinetic_energy(island, work) <= level:
+        return
+    linear = square = before = 0.0
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        mass, inertia = inertia_of(b)
+        ux, uy, uw = b.vx - b.mid_vx, b.vy - b.mid_vy, b.w - b.mid_w
+        before += 0.5 * (mass * (b.mid_vx * b.mid_vx + b.mid_vy * b.mid_vy))
+        before += 0.5 * inertia * b.mid_w * b.mid_w
+        linear += mass * (b.mid_vx * ux + b.mid_vy * uy) + inertia * b.mid_w * uw
+        square += 0.5 * (mass * (ux * ux + uy * uy) + inertia * uw * uw)
+    t = 0.0
+    if before < level and square > 0.0:
+        root = math.sqrt(max(0.0, linear * linear + 4.0 * square * (level - before)))
+        t = min(1.0, max(0.0, (root - linear) / (2.0 * square)))
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        b.vx = b.mid_vx + t * (b.vx - b.mid_vx)
+        b.vy = b.mid_vy + t * (b.vy - b.mid_vy)
+        b.w = b.mid_w + t * (b.w - b.mid_w)
+    for i in range(count):
+        r = work.rows[i]
+        r.impulse = r.kept + t * (r.impulse - r.kept)
+    limit_energy(island, work, count, level)
+
+
+@inner
+def push(island: Row, work: Work, count: int) -> None:
+    """Solve the pushing velocities, if anything overlaps or a joint is off."""
+    rows = work.rows
+    most = 0.0
+    for i in range(count):
+        most = max(most, abs(rows[i].push))
+    if most < 1e-9:
+        return
+    for i in range(count):  # velocities that separate push too
+        r = rows[i]
+        if r.kind == AT_LEAST or r.kind == PAIR or r.kind == PAIR_SECOND:
+            r.push -= max(0.0, speed(r, work.active) - min(0.0, r.target))
+    for _ in range(MOST_SWEEPS):
+        if push_sweep(rows, count, work.active) <= PUSH_TOLERANCE * most:
+            return
+
+
+@inner
+def store(island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: int) -> None:
+    """Take the impulses of a substep out of the rows."""
+    rows = work.rows
+    for i in range(island.item, island.item + island.items):
+        item = work.sorted_items[i]
+        r = rows[item.row]
+        if item.kind == PAIR_ITEM:
+            store_contact(work.manifolds[item.index], item.index, work, k)
+        elif item.kind == GRIP_ITEM:
+            grip = grips[item.index]
+            if grip.isotropic != 0:
+                grip.impulse_x, grip.impulse_y = r.impulse, rows[item.row + 1].impulse
+            else:
+                grip.impulse_x, grip.impulse_y = r.impulse * r.nx, r.impulse * r.ny
+        elif item.kind == JOINT_ITEM:
+            if k == 0:
+                end = island_row_end(island, work, i)
+                store_joint(stored.joints[item.index], rows, item.row, end)
+        else:
+            walls[item.index].impulse += r.impulse
+
+
+@inner
+def island_row_end(island: Row, work: Work, i: int) -> int:
+    """Return the row after those of a joint's item; joints have JOINT_ROWS at most."""
+    if i + 1 < island.item + island.items:
+        return int(work.sorted_items[i + 1].row)
+    return int(work.sorted_items[i].row + 4)
+
+
+@inner
+def store_joint(joint: Row, rows: Rows, first: int, end: int) -> None:
+    """Keep the impulses of a joint for the next step."""
+    n = end - first
+    joint.impulse0 = rows[first].impulse if n > 0 else 0.0
+    joint.impulse1 = rows[first + 1].impulse if n > 1 else 0.0
+    joint.impulse2 = rows[first + 2].impulse if n > 2 else 0.0
+    joint.impulse3 = rows[first + 3].impulse if n > 3 else 0.0
+
+
+@inner
+def store_contact(m: Row, number: int, work: Work, k: int) -> None:
+    """Keep the impulses of a manifold."""
+    a = work.active[m.a]
+    for j in range(m.count):
+        p = work.points[2 * number + j]
+        impulse = work.rows[m.row + j].impulse
+        if k == 0:
+            p.normal = impulse
+            p.tangent = work.rows[m.row + m.count + j].impulse
+        m.total += impulse
+        if impulse > m.largest:
+            m.largest = impulse
+            m.x, m.y = a.dx + p.ax, a.dy + p.ay
+
+
+@inner
+def move(island: Row, work: Work, h: float) -> None:
+    """Move the bodies of an island over a substep of `h` [s]."""
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        if (
+            b.vx != b.old_vx
+            or b.vy != b.old_vy
+            or b.w != b.old_w
+            or b.px != 0.0
+            or b.py != 0.0
+            or b.pw != 0.0
+        ):
+            b.changed = 1
+        dx, dy = b.dx + (b.vx + b.px) * h, b.dy + (b.vy + b.py) * h
+        far = math.hypot(dx, dy)
+        if b.changed != 0 and far > b.way:  # beyond that nothing was searched for
+            dx *= b.way / far
+            dy *= b.way / far
+        b.dx, b.dy = dx, dy
+        b.da += (b.w + b.pw) * h
+        b.c, b.s = math.cos(b.yaw + b.da), math.sin(b.yaw + b.da)
+
+
+@inner
+def smallest_gap(m: Row, number: int, work: Work) -> float:
+    """Return the smallest separation of a manifold now [m]; inf without points."""
+    least = math.inf
+    for j in range(m.count):
+        least = min(least, separation_now(m, work.points[2 * number + j], work.active))
+    return least
