@@ -11,6 +11,7 @@ import numpy as np
 from mvsim_core.assembly.kinematics import build_kinematics
 from mvsim_core.controllers import controller_class
 from mvsim_core.dynamics import DYNAMICS, Layout
+from mvsim_core.dynamics.drivetrain import wheel_shares
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.polygons import outline_of
@@ -25,6 +26,7 @@ from mvsim_core.specs.controller import (
     TwistFrontSteerPidSpec,
     TwistPidSpec,
 )
+from mvsim_core.specs.dynamics import DrivetrainSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import (
@@ -75,11 +77,13 @@ def build_vehicle(
     body["ideal"] = int(controller.ideal)
     vehicle, pids = _vehicle_rows(spec, layout)
     area = area_of(outline)
-    vehicle["chassis_x"], vehicle["chassis_y"] = area.x, area.y
+    com = (area.x, area.y) if chassis.com is None else chassis.com
+    vehicle["chassis_x"], vehicle["chassis_y"] = com
     vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
     wheels = _wheel_rows(spec, gravity, inertia)
     for wheel, part in zip(wheels, layout.odometry, strict=False):
         wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
+    _enter_brakes(spec, vehicle, wheels)
     _initial_command(spec, layout, vehicle, wheels)
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
     solids = [Solid(outline, CHASSIS, z_range)]
@@ -103,10 +107,14 @@ def build_vehicle(
 
 
 def _inertia(spec: VehicleSpec, outline: FloatArray) -> Inertia:
-    """Return the mass properties of a uniform chassis plate and uniform wheel boxes."""
+    """Return the mass properties of the chassis, uniform unless given, and uniform wheel boxes."""
     chassis = spec.dynamics.chassis
     area = area_of(outline)
-    parts = [(chassis.mass, area.x, area.y, chassis.mass * area.second_moment / area.area)]
+    chassis_x, chassis_y = (area.x, area.y) if chassis.com is None else chassis.com
+    own = chassis.inertia
+    if own is None:
+        own = chassis.mass * area.second_moment / area.area
+    parts = [(chassis.mass, chassis_x, chassis_y, own)]
     for w in spec.dynamics.wheels:
         parts.append((w.mass, w.x, w.y, w.mass * (w.diameter**2 + w.width**2) / 12.0))
     mass = sum(m for m, *_ in parts)
@@ -161,9 +169,32 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
     odometry = spec.odometry
     row["odo_kx"], row["odo_ky"] = odometry.x_multiplier, odometry.y_multiplier
     row["odo_kyaw"] = odometry.yaw_multiplier
+    row["odo_var_x"], row["odo_var_y"] = (
+        odometry.x_variance_per_metre,
+        odometry.y_variance_per_metre,
+    )
+    row["odo_var_yaw"] = odometry.yaw_variance_per_metre
+    row["odo_var_turn"] = odometry.yaw_variance_per_radian
+    row["axle_x"] = _axle_x(wheels, layout)
+    motor = spec.dynamics.motor
+    if motor.stall_torque is not None and motor.no_load_speed is not None:
+        row["motor_stall"] = motor.stall_torque * motor.gear_ratio
+        row["motor_speed"] = motor.no_load_speed / motor.gear_ratio
+    row["latency"] = motor.latency
+    row["engine"] = isinstance(spec.dynamics, DrivetrainSpec)
     controller = spec.dynamics.controller
+    if isinstance(controller, PidSpec):
+        row["coast"] = controller.zero_command == "coast"
     n = layout.driven_count if isinstance(controller, PidSpec) else 0
     return row, np.repeat(_pid_row(controller), n)
+
+
+def _axle_x(wheels: tuple[WheelSpec, ...], layout: Layout) -> float:
+    """Return where along x a vehicle turns about [m], for an odometry of two wheels."""
+    measuring: tuple[WheelSpec, ...] = (wheels[layout.odo_left], wheels[layout.odo_right])
+    if layout.wheelbase == 0.0 and not layout.odometry:
+        measuring = wheels[: 2 * (len(wheels) // 2)]  # four skid about their middle; no caster
+    return sum(w.x for w in measuring) / len(measuring)
 
 
 def _pid_row(controller: ControllerSpec) -> Rows:
@@ -171,8 +202,9 @@ def _pid_row(controller: ControllerSpec) -> Rows:
     if not isinstance(controller, PidSpec):
         return row
     row["kp"], row["ki"], row["kd"] = controller.kp, controller.ki, controller.kd
-    row["i_max"] = math.inf if controller.i_max is None else controller.i_max
     row["max_torque"] = controller.max_torque or math.inf
+    row["i_max"] = row["max_torque"] if controller.i_max is None else controller.i_max
+    row["low"], row["high"] = -math.inf, math.inf
     row["zero"], row["stop"] = ZERO_SPEED, STOP_SPEED
     if isinstance(controller, TwistPidSpec):
         row["n"] = controller.n
@@ -185,6 +217,26 @@ def _pid_row(controller: ControllerSpec) -> Rows:
     if isinstance(controller, TwistFrontSteerPidSpec):
         row["zero"], row["stop"] = controller.zero_threshold, controller.stop_threshold
     return row
+
+
+def _enter_brakes(spec: VehicleSpec, vehicle: Rows, wheels: Rows) -> None:
+    """Enter with what torque the motor of each driven wheel can hold it."""
+    controller = spec.dynamics.controller
+    if not isinstance(controller, PidSpec):
+        return
+    v = vehicle[0]
+    most = controller.max_torque or math.inf
+    if v["motor_stall"] > 0.0:
+        most = min(most, float(v["motor_stall"]))
+    if v["engine"]:
+        # an engine of any torque holds the wheels that it drives, and no others
+        shares = wheel_shares(v, wheels)
+        wheels["brake"] = [most * share if share > 0.0 else 0.0 for share in shares]
+    elif v["wheelbase"] > 0.0 or v["free"]:
+        first = int(v["driven0"])
+        wheels["brake"][first : first + int(v["driven_n"])] = most
+    else:
+        wheels["brake"][: 2 * (len(wheels) // 2)] = most
 
 
 def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: Rows) -> None:

@@ -22,7 +22,7 @@ from mvsim_core.assembly.blocks import (
 from mvsim_core.assembly.outline import Outlines
 from mvsim_core.assembly.scene3d import SceneMaker, lights_of
 from mvsim_core.assembly.sensors import SensorMaker
-from mvsim_core.assembly.step_length import step_warning
+from mvsim_core.assembly.step_length import automatic_step, step_warning
 from mvsim_core.assembly.vehicles import build_vehicle
 from mvsim_core.assembly.wall_lines import wall_lines
 from mvsim_core.dynamics.wheels import doubts
@@ -55,7 +55,7 @@ from mvsim_core.terrain.regions import Regions
 from mvsim_core.world.model import Model
 from mvsim_core.xmlfile import FileState, read_vehicle
 
-#: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
+#: Longest step when the file leaves it to us [s]; stiff controllers need a shorter one.
 AUTO_STEP = 0.005
 
 
@@ -246,7 +246,9 @@ class Assembler:
         periods = [s.period for v in self.spec.vehicles for s in v.sensors if s.period > 0.0]
         shortest = min(periods, default=AUTO_STEP)
         if self.spec.timestep <= 0.0:
-            return min(AUTO_STEP, shortest)
+            return automatic_step(
+                self._kinds_of_vehicles(), self.spec.gravity, min(AUTO_STEP, shortest)
+            )
         if periods and self.spec.timestep > shortest:
             self.warn(
                 self.spec.where,
@@ -255,6 +257,16 @@ class Assembler:
                 f" of {shortest:g} s: that sensor will read once a step",
             )
         return self.spec.timestep
+
+    def _kinds_of_vehicles(self) -> Iterator[EntityModel]:
+        """Yield one vehicle of each kind, for what depends on dynamics and friction alone."""
+        seen: list[Any] = []
+        for vehicle in self.spec.vehicles:
+            kind = (vehicle.dynamics, vehicle.friction)
+            if kind not in seen:
+                seen.append(kind)
+                outline, z_range = self._outlines.of_vehicle(vehicle)
+                yield build_vehicle(vehicle, outline, z_range, self.spec.gravity)
 
 
 def check_crowds(entities: Iterable[EntityModel]) -> None:

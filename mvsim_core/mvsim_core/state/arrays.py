@@ -119,8 +119,16 @@ WHEEL = np.dtype(
         ("idle", "i8"),  # 1: no motor of its vehicle gives torque
         ("region_mu", "f8"),  # 1, friction of the region it stands in; NaN: none
         ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
+        ("brake", "f8"),  # N m, with which its motor holds it at a set point of zero; inf: any
+        ("held", "i8"),  # not 0: its brake is on, and `friction.hold` finds force and spin
+        ("limit_x", "f8"),  # N, largest force of the ground along its grip; NaN: not known
+        ("limit_y", "f8"),  # N, across its grip
+        ("limit_round", "i8"),  # 1: limit_x holds for the vector sum of both
     ]
 )
+
+#: Set points that can be on their way at a time, with a command latency.
+QUEUE_SLOTS = 32
 
 NO_COMMAND, TWIST, ACKERMANN, TORQUE = 0, 1, 2, 3
 #: Value of `cmd_tick` for set points of the world file, which never expire.
@@ -178,6 +186,27 @@ VEHICLE = np.dtype(
         ("odo_kx", "f8"),  # 1, multipliers of the odometry's increments
         ("odo_ky", "f8"),
         ("odo_kyaw", "f8"),
+        ("axle_x", "f8"),  # m, where the vehicle turns about: no sideways motion there
+        ("coast", "i8"),  # 1: a set point of zero lets the motors go below the stop speed
+        ("held", "i8"),  # 1: the set point is zero, it has come to rest, and its motors hold
+        ("cmd_brake", "i8"),  # 1: the parking brake is on
+        ("stop_time", "f8"),  # s, since the set point became zero
+        ("stop_speed", "f8"),  # m/s, of the fastest driven wheel in the step before
+        ("motor_stall", "f8"),  # N m, stall torque at the wheel; 0: no limit by the speed
+        ("motor_speed", "f8"),  # rad/s, no-load speed at the wheel
+        ("engine", "i8"),  # 1: one motor drives all wheels, through differentials
+        ("odo_var_x", "f8"),  # m, variance [m²] that the odometry gains in x per metre driven
+        ("odo_var_y", "f8"),  # m, likewise in y
+        ("odo_var_yaw", "f8"),  # rad²/m, in yaw
+        ("odo_var_turn", "f8"),  # rad, in yaw [rad²] per radian turned
+        ("odo_cov", "f8", (6,)),  # covariance of the pose: xx, xy, x yaw, yy, y yaw, yaw yaw
+        ("latency", "f8"),  # s, after which set points act; 0: at once
+        ("queue_now", "f8", (4,)),  # set points that act: vx, vy, wz, target_steer
+        ("queue_due", "i8", (QUEUE_SLOTS,)),  # steps after which those on their way act
+        ("queue", "f8", (QUEUE_SLOTS, 4)),  # the set points on their way
+        ("queue_first", "i8"),  # slot of the oldest one
+        ("queue_count", "i8"),  # how many are on their way
+        ("queue_steps", "i8"),  # steps so far
     ]
 )
 
@@ -205,6 +234,9 @@ PID = np.dtype(
         ("started", "i8"),
         ("filter1", "f8"),  # m/s
         ("filter2", "f8"),  # m/s
+        ("last", "f8"),  # m/s, last set point other than zero
+        ("low", "f8"),  # N m, least and largest torque that the motor has at its speed;
+        ("high", "f8"),  # -inf and inf without a motor's line
     ]
 )
 

@@ -37,6 +37,17 @@ class Odometry(NamedTuple):
     twist: Twist
 
 
+class OdometryCovariance(NamedTuple):
+    """How uncertain the odometry is: (3, 3) of x, y [m] and yaw [rad], and of their rates.
+
+    That of the pose is in the odometry frame and grows with the way driven and the angle turned;
+    that of the twist is in the vehicle frame [m/s, rad/s].
+    """
+
+    pose: FloatArray
+    twist: FloatArray
+
+
 class WheelView:
     """One wheel; numbers are read from and written to the world's arrays."""
 
@@ -140,11 +151,41 @@ class Vehicle(Handle):
 
     @property
     def odometry(self) -> Odometry:
-        """Pose and twist from the wheels' spin."""
+        """Pose and twist from the wheels' spin, with the multipliers of the file in both."""
         v = self._row
         return Odometry(
             Pose(x=float(v["odo_x"]), y=float(v["odo_y"]), yaw=float(v["odo_yaw"])),
-            Twist(float(v["odo_vx"]), float(v["odo_vy"]), float(v["odo_wz"])),
+            Twist(
+                float(v["odo_kx"] * v["odo_vx"]),
+                float(v["odo_ky"] * v["odo_vy"]),
+                float(v["odo_kyaw"] * v["odo_wz"]),
+            ),
+        )
+
+    @property
+    def odometry_covariance(self) -> OdometryCovariance:
+        """Covariances of the odometry, from the parameters of its <odometry>."""
+        xx, xy, xa, yy, ya, aa = (float(value) for value in self._row["odo_cov"])
+        spec = self.spec.odometry
+        twist = (spec.twist_variance_x, spec.twist_variance_y, spec.twist_variance_yaw)
+        return OdometryCovariance(
+            np.array([[xx, xy, xa], [xy, yy, ya], [xa, ya, aa]]), np.diag(twist)
+        )
+
+    @property
+    def angular_velocity(self) -> tuple[float, float, float]:
+        """True rates about its own x, y and z axis [rad/s]: roll and pitch where the ground tilts.
+
+        From the rates of the angles (Rz(yaw)·Ry(pitch)·Rx(roll)).
+        """
+        b = self._body
+        roll_rate, pitch_rate, yaw_rate = (float(b[k]) for k in ("roll_rate", "pitch_rate", "wz"))
+        cr, sr = math.cos(b["roll"]), math.sin(b["roll"])
+        cp, sp = math.cos(b["pitch"]), math.sin(b["pitch"])
+        return (
+            roll_rate - sp * yaw_rate,
+            cr * pitch_rate + sr * cp * yaw_rate,
+            -sr * pitch_rate + cr * cp * yaw_rate,
         )
 
     @property
@@ -291,6 +332,25 @@ class Vehicle(Handle):
         start = self._entity.wheel0
         wheels = self._world.data.wheels[start : start + self._entity.n_wheels]
         wheels["cmd_torque"] = 0.0
+
+    def set_brake(self, on: bool) -> None:
+        """Set or release the parking brake, which locks its wheels as far as the ground grips.
+
+        While it is on, the vehicle follows no command; a controller takes up again what was
+        commanded last when it is released. The caster of a differential with three wheels stays
+        free.
+        """
+        self._row["cmd_brake"] = on
+
+    @property
+    def braked(self) -> bool:
+        """Whether its parking brake is on."""
+        return bool(self._row["cmd_brake"])
+
+    @property
+    def held(self) -> bool:
+        """Whether its motors hold it at a set point of zero, or its parking brake does."""
+        return bool(self._row["held"] or self._row["cmd_brake"])
 
     def _commanded(self, kind: int) -> None:
         row = self._row
