@@ -41,7 +41,7 @@ def drive(batch: Batch, worlds: list[World], ticks: int) -> None:
 
 
 def same(batch: Batch, worlds: list[World]) -> None:
-    """Compare the tables and the readings of all copies with those of single worlds, to the bit."""
+    """Compare tables and readings of all copies with those of single worlds, to the bit."""
     for copy, single in zip(batch, worlds, strict=True):
         data = copy.state()
         for name in TABLES:

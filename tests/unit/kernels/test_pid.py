@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
+from mvsim_core.controllers.pid import filter_set_point, pid_output, reset_pid
 from mvsim_core.state.arrays import PID
 
 DT = 0.01
@@ -115,14 +115,3 @@ def test_a_reset_clears_the_memory_and_nothing_else() -> None:
         p[name] = k
     reset_pid(p[0])
     assert p.tobytes() == row(kp=1.0, ki=2.0, kd=3.0, target=0.5).tobytes()
-
-
-@pytest.mark.parametrize(
-    ("torque", "speed", "want"),
-    [
-        *((5.0, 1.0, 0.0), (-5.0, 1.0, -5.0), (5.0, -1.0, 5.0), (-5.0, -1.0, 0.0)),
-        *((5.0, 0.0, 5.0), (-5.0, 0.0, -5.0), (0.5, 0.5, 0.0), (-0.5, -0.5, 0.0)),
-    ],
-)
-def test_brakes_only_brake(torque: float, speed: float, want: float) -> None:
-    assert only_braking(torque, speed) == want
