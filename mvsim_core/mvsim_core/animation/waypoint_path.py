@@ -29,7 +29,7 @@ NO_LEG = 1e-3
 RUNNING_PART, WALKING = 0.8, 0.1
 
 
-class Moment(NamedTuple):
+class PathState(NamedTuple):
     """Somebody at a time: x, y, z [m], yaw [rad], speed along the path [m/s], next waypoint."""
 
     x: float
@@ -80,16 +80,16 @@ class WaypointPath:
         self._first_ends = _ends(self._first)
         self._round_ends = _ends(self._round)
 
-    def at(self, time: float) -> Moment:
+    def at(self, time: float) -> PathState:
         """Return where somebody is at a time since the start [s]."""
         once = self._first_ends[-1] if self._first_ends else 0.0
         if time < once:
-            return _moment(self._first, self._first_ends, time)
+            return _state_at(self._first, self._first_ends, time)
         around = self._round_ends[-1] if self._round_ends else 0.0
         if around > 0.0:
-            return _moment(self._round, self._round_ends, (time - once) % around)
+            return _state_at(self._round, self._round_ends, (time - once) % around)
         end = self._first[-1].end if self._first else self._start
-        return Moment(end.x, end.y, end.z, end.yaw, 0.0, max(len(self._first) // 2 - 1, 0))
+        return PathState(end.x, end.y, end.z, end.yaw, 0.0, max(len(self._first) // 2 - 1, 0))
 
     def _legs(self, start: Pose, waypoints: Sequence[Any]) -> list[_Leg]:
         legs = []
@@ -112,7 +112,7 @@ def _ends(legs: list[_Leg]) -> list[float]:
     return ends
 
 
-def _moment(legs: list[_Leg], ends: list[float], time: float) -> Moment:
+def _state_at(legs: list[_Leg], ends: list[float], time: float) -> PathState:
     """Return where somebody is at a time within the legs."""
     i = min(bisect.bisect_right(ends, time), len(legs) - 1)
     leg = legs[i]
@@ -122,7 +122,7 @@ def _moment(legs: list[_Leg], ends: list[float], time: float) -> Moment:
         part = min(max(1.0 - (ends[i] - time) / leg.duration, 0.0), 1.0)
     a, b = leg.start, leg.end
     x, y, z = (p + part * (q - p) for p, q in zip(a[:3], b[:3], strict=True))
-    return Moment(x, y, z, _yaw(leg, part), leg.speed, leg.waypoint)
+    return PathState(x, y, z, _yaw(leg, part), leg.speed, leg.waypoint)
 
 
 def _yaw(leg: _Leg, part: float) -> float:

@@ -64,23 +64,23 @@ def floor_plan(
         raise BuildError(f"resolution must be > 0 [m], got {resolution:g}")
     solids = [*_solids(world, z)]
     starts = [_outline(world, entity) for entity in _of_kind(world, "vehicle")]
-    paper = _paper(grids, [*_everything(world)], resolution)
-    occupied = np.zeros(paper.shape, np.bool_)
+    raster = _raster_around(grids, [*_all_outlines(world)], resolution)
+    occupied = np.zeros(raster.shape, np.bool_)
     for polygon in solids:
-        fill(occupied, paper.cells(polygon))
+        fill(occupied, raster.cells(polygon))
     unknown = np.zeros_like(occupied)
     for grid in grids:
-        _draw(grid, grid.occupied, occupied, paper)
-        _draw(grid, grid.cells == UNKNOWN, unknown, paper)
-    free = _reached(occupied, unknown, [paper.cells(start) for start in starts])
-    cells = np.full(paper.shape, UNKNOWN, np.int8)
+        _draw(grid, grid.occupied, occupied, raster)
+        _draw(grid, grid.cells == UNKNOWN, unknown, raster)
+    free = _reached(occupied, unknown, [raster.cells(start) for start in starts])
+    cells = np.full(raster.shape, UNKNOWN, np.int8)
     cells[free] = FREE
     cells[occupied] = OCCUPIED
-    return FloorPlan(GridMap(cells, resolution, GridOrigin(paper.x, paper.y)), z)
+    return FloorPlan(GridMap(cells, resolution, GridOrigin(raster.x, raster.y)), z)
 
 
 @dataclass(frozen=True, slots=True)
-class _Paper:
+class _Raster:
     """Where the cells lie: the lower left corner [m], the side of a cell, rows and columns."""
 
     x: float
@@ -121,7 +121,7 @@ def _solids(world: World, z: float) -> Iterator[FloatArray]:
                 yield _placed(world, entity, solid.points)
 
 
-def _everything(world: World) -> Iterator[FloatArray]:
+def _all_outlines(world: World) -> Iterator[FloatArray]:
     """Yield the outlines of all bodies at all heights, without those that a map has in it."""
     boxes = [_corners(grid) for grid in world.model.grids]
     outlines = [s.points for f in world.model.fixtures[len(boxes) :] for s in f.solids]
@@ -144,8 +144,8 @@ def _outline(world: World, entity: Entity) -> FloatArray:
     return _placed(world, entity, solids[0].points if solids else np.zeros((1, 2)))
 
 
-def _paper(grids: Sequence[GridMap], polygons: list[FloatArray], resolution: float) -> _Paper:
-    """Return paper that holds all, its lines on those of a map with the same cells."""
+def _raster_around(grids: Sequence[GridMap], polygons: list[FloatArray], resolution: float) -> _Raster:
+    """Return raster that holds all, its lines on those of a map with the same cells."""
     lows = [polygon.min(axis=0) - MARGIN for polygon in polygons]
     highs = [polygon.max(axis=0) + MARGIN for polygon in polygons]
     lattice = np.zeros(2)
@@ -166,7 +166,7 @@ def _paper(grids: Sequence[GridMap], polygons: list[FloatArray], resolution: flo
         )
     # Rounded, because the map's file has it as a decimal.
     x, y = (round(float(value), 9) for value in lattice + first * resolution)
-    return _Paper(x, y, resolution, (max(1, int(size[1])), max(1, int(size[0]))))
+    return _Raster(x, y, resolution, (max(1, int(size[1])), max(1, int(size[0]))))
 
 
 def _corners(grid: GridMap) -> FloatArray:
@@ -174,14 +174,14 @@ def _corners(grid: GridMap) -> FloatArray:
     return grid.to_world(np.array([[0.0, 0.0], [w, 0.0], [w, h], [0.0, h]]))
 
 
-def _draw(grid: GridMap, mask: BoolGrid, on: BoolGrid, paper: _Paper) -> None:
-    """Draw the cells of a map that are in `mask` on other paper, run by run."""
+def _draw(grid: GridMap, mask: BoolGrid, on: BoolGrid, raster: _Raster) -> None:
+    """Draw the cells of a map that are in `mask` on other raster, run by run."""
     for row, columns in enumerate(mask):
         edges = np.flatnonzero(np.diff(columns.astype(np.int8), prepend=0, append=0))
         for begin, end in edges.reshape(-1, 2):
             corners = np.array([[begin, row], [end, row], [end, row + 1], [begin, row + 1]])
             points = grid.to_world(corners * grid.resolution)
-            fill(on, paper.cells(points))
+            fill(on, raster.cells(points))
 
 
 def _reached(occupied: BoolGrid, unknown: BoolGrid, starts: list[FloatArray]) -> BoolGrid:

@@ -39,8 +39,8 @@ def load_world(
         WorldFileError: The file has errors; the message holds all of them.
         BuildError: What it describes cannot be built.
     """
-    progress.begin()
-    with _no_collection():
+    progress.restart()
+    with _without_garbage_collection():
         spec, problems, state = read_world_file(path, text=text, variables=variables, seed=seed)
         spec = spec if change is None else change(spec)
         return world_of(spec, seed=seed, warnings=problems, file_state=state)
@@ -69,7 +69,7 @@ def world_of(
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Let Python not look for garbage meanwhile: there is none, and the look takes a third."""
     was_on = gc.isenabled()
     gc.disable()

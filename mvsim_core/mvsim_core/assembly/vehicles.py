@@ -10,7 +10,7 @@ import numpy as np
 
 from mvsim_core.assembly.kinematics import build_kinematics
 from mvsim_core.controllers import controller_class
-from mvsim_core.dynamics import DYNAMICS, Layout
+from mvsim_core.dynamics import DYNAMICS, WheelRoles
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.polygons import outline_of
@@ -65,22 +65,22 @@ def build_vehicle(
         BuildError: Wheels are where they cannot be.
     """
     outline = outline_of(outline)
-    layout = DYNAMICS.get(spec.dynamics.kind)().layout(spec.dynamics)
-    _check_wheels(spec, layout)
+    roles = DYNAMICS.get(spec.dynamics.kind)().wheel_roles(spec.dynamics)
+    _check_wheels(spec, roles)
     inertia = _inertia(spec, outline)
     chassis = spec.dynamics.chassis
     body = body_row(spec.init_pose, spec.init_vel, inertia)
     body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
-    vehicle, pids = _vehicle_rows(spec, layout)
+    vehicle, pids = _vehicle_rows(spec, roles)
     area = area_of(outline)
     vehicle["chassis_x"], vehicle["chassis_y"] = area.x, area.y
     vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
     wheels = _wheel_rows(spec, gravity, inertia)
-    for wheel, part in zip(wheels, layout.odometry, strict=False):
+    for wheel, part in zip(wheels, roles.odometry, strict=False):
         wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
-    _initial_command(spec, layout, vehicle, wheels)
+    _initial_command(spec, roles, vehicle, wheels)
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
     solids = [Solid(outline, CHASSIS, z_range)]
     solids += [_wheel_solid(w) for w in spec.dynamics.wheels]
@@ -144,25 +144,25 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
     return rows
 
 
-def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
+def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows]:
     wheels = spec.dynamics.wheels
     row = np.zeros(1, VEHICLE)
     row["n_wheels"] = len(wheels)
     row["chassis_mass"] = spec.dynamics.chassis.mass
-    row["track"] = wheels[layout.odo_left].y - wheels[layout.odo_right].y
-    row["driven0"], row["driven_n"] = layout.driven_first, layout.driven_count
-    row["wheelbase"], row["front_track"] = layout.wheelbase, layout.front_track
-    row["max_steer"], row["max_steer_rate"] = layout.max_steer, layout.max_steer_rate
+    row["track"] = wheels[roles.odo_left].y - wheels[roles.odo_right].y
+    row["driven0"], row["driven_n"] = roles.driven_first, roles.driven_count
+    row["wheelbase"], row["front_track"] = roles.wheelbase, roles.front_track
+    row["max_steer"], row["max_steer_rate"] = roles.max_steer, roles.max_steer_rate
     row["transfer"] = spec.dynamics.weight_transfer
-    row["free"], row["holonomic"] = bool(layout.odometry), layout.holonomic
-    for name, value in layout.gears._asdict().items():
+    row["free"], row["holonomic"] = bool(roles.odometry), roles.holonomic
+    for name, value in roles.gears._asdict().items():
         row[name] = value
-    row["odo_left"], row["odo_right"] = layout.odo_left, layout.odo_right
+    row["odo_left"], row["odo_right"] = roles.odo_left, roles.odo_right
     odometry = spec.odometry
     row["odo_kx"], row["odo_ky"] = odometry.x_multiplier, odometry.y_multiplier
     row["odo_kyaw"] = odometry.yaw_multiplier
     controller = spec.dynamics.controller
-    n = layout.driven_count if isinstance(controller, PidSpec) else 0
+    n = roles.driven_count if isinstance(controller, PidSpec) else 0
     return row, np.repeat(_pid_row(controller), n)
 
 
@@ -187,12 +187,12 @@ def _pid_row(controller: ControllerSpec) -> Rows:
     return row
 
 
-def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: Rows) -> None:
+def _initial_command(spec: VehicleSpec, roles: WheelRoles, vehicle: Rows, wheels: Rows) -> None:
     """Enter the set points of the file; they do not time out."""
     controller = spec.dynamics.controller
     row = vehicle[0]
     row["cmd_tick"] = NEVER
-    if layout.wheelbase > 0.0:
+    if roles.wheelbase > 0.0:
         set_steering(row, wheels, getattr(controller, "steer_ang", 0.0), math.inf)
         row["cmd_steer"] = row["steer"]
     if isinstance(controller, FrontSteerPidSpec):
@@ -207,22 +207,22 @@ def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: R
         row["cmd_engine"] = controller.torque
 
 
-def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
+def _check_wheels(spec: VehicleSpec, roles: WheelRoles) -> None:
     wheels = spec.dynamics.wheels
-    track = wheels[layout.odo_left].y - wheels[layout.odo_right].y
-    if not layout.odometry and track == 0.0:
-        y = wheels[layout.odo_left].y
+    track = wheels[roles.odo_left].y - wheels[roles.odo_right].y
+    if not roles.odometry and track == 0.0:
+        y = wheels[roles.odo_left].y
         raise _misfit(spec, f"the wheels of the odometry must differ in y [m], both have {y:g}")
     if spec.friction.kind == "ellipse" and any(w.has_rollers for w in wheels):
         raise _misfit(
             spec,
             "the friction of class ellipse knows no rollers; take default or wardiagnemma",
         )
-    if layout.max_steer > 0.0 and layout.wheelbase <= 0.0:
+    if roles.max_steer > 0.0 and roles.wheelbase <= 0.0:
         raise _misfit(
             spec,
             "front wheels must be ahead of the rear wheels (wheelbase must be > 0 [m], got"
-            f" {layout.wheelbase:g})",
+            f" {roles.wheelbase:g})",
         )
 
 

@@ -25,13 +25,13 @@ from mvsim_core.assembly.sensors import SensorMaker
 from mvsim_core.assembly.step_length import step_warning
 from mvsim_core.assembly.vehicles import build_vehicle
 from mvsim_core.assembly.wall_lines import wall_lines
-from mvsim_core.dynamics.wheels import doubts
+from mvsim_core.dynamics.wheels import wheel_warnings
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.elements.point_files import read_cloud
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.progress import watched
+from mvsim_core.progress import tracked
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.scene3d import Part, Scene3d
@@ -105,8 +105,8 @@ class Assembler:
             for i, e in enumerate(spec.elements)
             if isinstance(e, HorizontalPlaneSpec) and e.moves
         ]
-        entities += [self._block(b) for b in watched(spec.blocks, "placing blocks")]
-        entities += [self._vehicle(v) for v in watched(spec.vehicles, "placing vehicles")]
+        entities += [self._block(b) for b in tracked(spec.blocks, "placing blocks")]
+        entities += [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
         entities += [build_actor(a) for a in spec.actors]
         check_crowds(entities)
         return Model(
@@ -187,7 +187,7 @@ class Assembler:
     def _vehicle(self, spec: VehicleSpec) -> EntityModel:
         outline, z_range = self._outlines.of_vehicle(spec)
         if isinstance(spec.dynamics, FreeWheelsSpec):
-            for doubt in doubts(spec.dynamics):
+            for doubt in wheel_warnings(spec.dynamics):
                 self.warn(spec.dynamics.where, "dynamics", f"{spec.name}: {doubt}")
         model = build_vehicle(spec, outline, z_range, self.spec.gravity)
         doubt = step_warning(model, self.spec.gravity, self._dt)

@@ -20,7 +20,7 @@ from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def along_wheel(w: Row, vx: float, wz: float) -> float:
+def rolling_speed(w: Row, vx: float, wz: float) -> float:
     """Return the speed of wheel `w` along its rolling direction for a vehicle twist [m/s]."""
     return float(math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * wz * w.x)
 
@@ -48,7 +48,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(n):
             w = wheels[first + k]
             p = pids[v.pid0 + k]
-            p.actual = along_wheel(w, v.odo_vx, v.odo_wz)
+            p.actual = rolling_speed(w, v.odo_vx, v.odo_wz)
             standing = standing and abs(p.actual) < p.stop
         wish = steering_of_twist(v)
         set_steering(v, wheels, wish, dt)
@@ -58,7 +58,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         stop = True
         for k in range(n):
             p = pids[v.pid0 + k]
-            p.target = filter_set_point(p, along_wheel(wheels[first + k], v.vx, wz), dt)
+            p.target = filter_set_point(p, rolling_speed(wheels[first + k], v.vx, wz), dt)
             stop = stop and abs(p.target) < p.zero
         hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / n
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):

@@ -24,7 +24,7 @@ class Gears(NamedTuple):
     bias_rear: float = 0.0
 
 
-class Layout(NamedTuple):
+class WheelRoles(NamedTuple):
     """Roles of the wheels, which are counted in the order of the world file.
 
     Lengths in m, angles in rad; a wheelbase of 0 means that nothing steers. With `odometry` each
@@ -48,7 +48,7 @@ class Layout(NamedTuple):
 class Dynamics(Protocol):
     """A dynamics class says which wheels drive, steer and measure."""
 
-    def layout(self, spec: Any) -> Layout:
+    def wheel_roles(self, spec: Any) -> WheelRoles:
         """Return the roles of the wheels of a vehicle."""
 
 

@@ -71,11 +71,11 @@ def integrate_velocities_kernel(bodies: Rows, movers: IntArray, gravity: float, 
         b.cvy = (b.cvy + (s * b.fx + c * b.fy) / b.mass * dt) * lin
         b.wz = (b.wz + b.torque / b.inertia * dt) / (1.0 + b.damp_ang * dt)
         if b.ground_mu > 0.0:
-            rub_on_ground(b, gravity, dt)
+            apply_ground_friction(b, gravity, dt)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rub_on_ground(b: Row, gravity: float, dt: float) -> None:
+def apply_ground_friction(b: Row, gravity: float, dt: float) -> None:
     """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
 
     Each point asks for the impulse that stops it and gets at most mu m g dt / 2 (accumulated over

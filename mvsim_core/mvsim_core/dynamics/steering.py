@@ -33,7 +33,7 @@ def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[fl
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def turn_wheel(w: Row, yaw: float) -> None:
+def set_wheel_yaw(w: Row, yaw: float) -> None:
     """Let a wheel stand at an angle to its vehicle [rad]."""
     w.yaw = yaw
     w.yaw_c = math.cos(yaw)
@@ -51,8 +51,8 @@ def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
         return  # the wheels stand so already
     v.steer = goal
     left, right = wheel_angles(v.steer, v.front_track, v.wheelbase)
-    turn_wheel(wheels[v.wheel0 + 2], left)
-    turn_wheel(wheels[v.wheel0 + 3], right)
+    set_wheel_yaw(wheels[v.wheel0 + 2], left)
+    set_wheel_yaw(wheels[v.wheel0 + 3], right)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from mvsim_core.dynamics.base import DYNAMICS, Layout
+from mvsim_core.dynamics.base import DYNAMICS, WheelRoles
 from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import FloatArray
@@ -28,12 +28,12 @@ RANK_TOLERANCE = 1e-6
 class FreeWheels:
     """Every wheel is driven; the odometry is the least-squares twist of all wheels."""
 
-    def layout(self, spec: FreeWheelsSpec) -> Layout:
+    def wheel_roles(self, spec: FreeWheelsSpec) -> WheelRoles:
         """Return the roles of the wheels."""
         n = len(spec.wheels)
         matrix, constraints = grip_matrix(spec.wheels), slip_matrix(spec.wheels)
         columns = np.linalg.pinv(np.vstack([matrix, constraints]))[:, :n]
-        return Layout(
+        return WheelRoles(
             odo_left=0,
             odo_right=min(1, n - 1),
             driven_first=0,
@@ -71,7 +71,7 @@ def undrivable(matrix: FloatArray) -> list[str]:
     ]
 
 
-def doubts(spec: FreeWheelsSpec) -> list[str]:
+def wheel_warnings(spec: FreeWheelsSpec) -> list[str]:
     """Return what is doubtful about the wheels of a vehicle, each as a sentence."""
     found = []
     rollers = [w for w in spec.wheels if w.has_rollers]

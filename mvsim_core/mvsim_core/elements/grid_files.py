@@ -128,7 +128,7 @@ def read_nav2(path: Path) -> GridMap:
         raise BuildError(f"{path}: 'resolution' must be > 0 [m], got {keys['resolution']!r}")
     origin = GridOrigin(*_numbers(path, keys, "origin", 3))
     gray, alpha = load_gray(path.parent / image)
-    warnings = _nav2_doubts(path, rule, gray)
+    warnings = _nav2_warnings(path, rule, gray)
     cells = np.ascontiguousarray(nav2_cells(gray, alpha, rule)[::-1])
     return GridMap(cells, resolution, origin, source=str(path), warnings=warnings)
 
@@ -154,7 +154,7 @@ def nav2_cells(gray: Gray, alpha: Gray | None, rule: Nav2Rule) -> Cells:
     return cells
 
 
-def _nav2_doubts(path: Path, rule: Nav2Rule, gray: Gray) -> tuple[str, ...]:
+def _nav2_warnings(path: Path, rule: Nav2Rule, gray: Gray) -> tuple[str, ...]:
     reads_unknown_as_free = rule.mode != "raw" and not rule.negate and rule.free >= 0.1961
     if not reads_unknown_as_free or not (gray == UNKNOWN_GRAY).any():
         return ()

@@ -76,9 +76,9 @@ class ArrayKinematics:
             if isinstance(value, str):
                 continue
             if name in self.positive:
-                need(name, value, value > 0.0, f"> 0{self.positive[name]}")
+                require(name, value, value > 0.0, f"> 0{self.positive[name]}")
             else:
-                need(name, value, value >= 0.0, ">= 0")
+                require(name, value, value >= 0.0, ">= 0")
         object.__setattr__(self, "_row", self.row()[0])
 
     def row(self) -> Rows:
@@ -103,7 +103,7 @@ class ArrayKinematics:
             ValueError: A number is not finite, or time_step is negative.
         """
         if current is None:
-            want = triple(twist)
+            want = as_floats(twist)
             return Twist(*feasible_twist(self._row, want, want, 0.0))
         return self.feasible_from_current(twist, current, time_step)
 
@@ -118,34 +118,34 @@ class ArrayKinematics:
         Raises:
             ValueError: A number is not finite, or time_step is negative.
         """
-        want, now, dt = triple(twist), triple(current), seconds(time_step)
+        want, now, dt = as_floats(twist), as_floats(current), checked_time_step(time_step)
         if dt == 0.0:
             return Twist(*now)
         return Twist(*feasible_twist(self._row, want, now, dt))
 
 
-def triple(twist: Twist) -> Triple:
+def as_floats(twist: Twist) -> Triple:
     """Return a twist as floats.
 
     Raises:
         ValueError: A number is not finite.
     """
     vx, vy, wz = (float(value) for value in twist)
-    need("twist", twist, math.isfinite(vx + vy + wz), "finite")
+    require("twist", twist, math.isfinite(vx + vy + wz), "finite")
     return vx, vy, wz
 
 
-def seconds(time_step: float) -> float:
+def checked_time_step(time_step: float) -> float:
     """Return a time step as a float [s].
 
     Raises:
         ValueError: It is negative or not finite.
     """
-    need("time_step", time_step, 0.0 <= time_step < math.inf, ">= 0 [s]")
+    require("time_step", time_step, 0.0 <= time_step < math.inf, ">= 0 [s]")
     return float(time_step)
 
 
-def need(name: str, value: object, good: bool, rule: str) -> None:
+def require(name: str, value: object, good: bool, rule: str) -> None:
     """Check a parameter.
 
     Raises:

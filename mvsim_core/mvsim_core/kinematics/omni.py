@@ -27,11 +27,11 @@ class Omni(ArrayKinematics):
     def from_spec(cls, spec: Any, axis: float, moi: float) -> Omni:
         """Make one from a KinematicsSpec; it needs nothing of the vehicle."""
         return cls(
-            max_speed=or_else(spec.max_speed, math.inf),
-            max_angular_speed=or_else(spec.max_angular_speed, math.inf),
+            max_speed=or_default(spec.max_speed, math.inf),
+            max_angular_speed=or_default(spec.max_angular_speed, math.inf),
         )
 
 
-def or_else(value: float | None, default: float) -> float:
+def or_default(value: float | None, default: float) -> float:
     """Return a value that the file gives, or a default."""
     return default if value is None else value
