@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The map that a robot would make of a world: its fixed solids at one height, as cells.
+"""Floor plan: an occupancy grid of the fixed solids of a world at one height.
 
-Occupied is what walls, planes, static blocks and maps touch at that height; free is what can be
-reached from where the vehicles start; the rest, such as the inside of solids, is unknown.
+Cells that walls, planes, static blocks and maps touch at that height are occupied. Cells that can
+be reached from the start poses are free. The rest, such as the inside of solids, is unknown.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from mvsim_core.state.arrays import STATIC, FloatArray
 from mvsim_core.state.entities import Entity
 from mvsim_core.world.world import World
 
-#: Height of a map without a lidar to ask [m], resolution without another map to follow [m].
+#: Default height of the map [m] and default resolution [m].
 USUAL_HEIGHT, USUAL_RESOLUTION = 0.2, 0.05
-#: Free space around solids and starts [m].
+#: Margin around solids and start poses [m].
 MARGIN = 1.0
 MAX_CELLS = 100_000_000
 
@@ -81,7 +81,7 @@ def floor_plan(
 
 @dataclass(frozen=True, slots=True)
 class _Raster:
-    """Where the cells lie: the lower left corner [m], the side of a cell, rows and columns."""
+    """Placement of the cells: the lower left corner [m], the side of a cell, rows and columns."""
 
     x: float
     y: float
@@ -108,7 +108,7 @@ def _lidar_heights(world: World) -> Iterator[float]:
 
 
 def _solids(world: World, z: float) -> Iterator[FloatArray]:
-    """Yield what stands still at a height, as polygons in the world frame; maps are not in it."""
+    """Yield polygons of the fixed solids at a height, world frame; without maps."""
     for fixture in world.model.fixtures[len(world.model.grids) :]:
         for solid in fixture.solids:
             if solid.z_range[0] <= z <= solid.z_range[1]:
@@ -122,7 +122,7 @@ def _solids(world: World, z: float) -> Iterator[FloatArray]:
 
 
 def _all_outlines(world: World) -> Iterator[FloatArray]:
-    """Yield the outlines of all bodies at all heights, without those that a map has in it."""
+    """Yield the outlines of all bodies at all heights, without maps."""
     boxes = [_corners(grid) for grid in world.model.grids]
     outlines = [s.points for f in world.model.fixtures[len(boxes) :] for s in f.solids]
     for entity in world.data.entities.values():
@@ -144,8 +144,10 @@ def _outline(world: World, entity: Entity) -> FloatArray:
     return _placed(world, entity, solids[0].points if solids else np.zeros((1, 2)))
 
 
-def _raster_around(grids: Sequence[GridMap], polygons: list[FloatArray], resolution: float) -> _Raster:
-    """Return raster that holds all, its lines on those of a map with the same cells."""
+def _raster_around(
+    grids: Sequence[GridMap], polygons: list[FloatArray], resolution: float
+) -> _Raster:
+    """Return a raster around everything, aligned with a map of the same resolution."""
     lows = [polygon.min(axis=0) - MARGIN for polygon in polygons]
     highs = [polygon.max(axis=0) + MARGIN for polygon in polygons]
     lattice = np.zeros(2)
@@ -164,7 +166,7 @@ def _raster_around(grids: Sequence[GridMap], polygons: list[FloatArray], resolut
             f"the map would have {size[0]:.0f} x {size[1]:.0f} cells of {resolution:g} m, at most"
             f" {MAX_CELLS} are allowed; choose a coarser resolution"
         )
-    # Rounded, because the map's file has it as a decimal.
+    # Rounded, because the map file stores a decimal.
     x, y = (round(float(value), 9) for value in lattice + first * resolution)
     return _Raster(x, y, resolution, (max(1, int(size[1])), max(1, int(size[0]))))
 
@@ -175,7 +177,7 @@ def _corners(grid: GridMap) -> FloatArray:
 
 
 def _draw(grid: GridMap, mask: BoolGrid, on: BoolGrid, raster: _Raster) -> None:
-    """Draw the cells of a map that are in `mask` on other raster, run by run."""
+    """Draw the cells of a map that are in `mask` on another raster, run by run."""
     for row, columns in enumerate(mask):
         edges = np.flatnonzero(np.diff(columns.astype(np.int8), prepend=0, append=0))
         for begin, end in edges.reshape(-1, 2):
@@ -185,7 +187,7 @@ def _draw(grid: GridMap, mask: BoolGrid, on: BoolGrid, raster: _Raster) -> None:
 
 
 def _reached(occupied: BoolGrid, unknown: BoolGrid, starts: list[FloatArray]) -> BoolGrid:
-    """Return the free cells that hang together with a start, or with the border without one."""
+    """Return the free cells that are connected to a start, or to the border without one."""
     passable = ~occupied & ~unknown
     begin = np.zeros_like(occupied)
     for start in starts:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a time step may be for the wheels of a vehicle, before they shake.
+"""The longest stable time step for the wheels of a vehicle.
 
 Wheel dynamics are advanced by explicit Euler steps. A quantity with x' = -ω x keeps its sign and
 size under control while dt < 2/ω ("Stability Considerations" of the physics documentation). The
-three rates ω that a vehicle has:
+three rates ω of a vehicle:
 
 **Bearing.** A wheel that the ground does not hold: I ω' = -C_damping ω, so ω_n = C_damping / I.
 
@@ -47,7 +47,7 @@ from mvsim_core.state.entities import EntityModel
 class Limit(NamedTuple):
     """A bound of the time step: what it comes from, its rate [1/s], the longest step [s].
 
-    `remedy` says what to do where no step is short enough.
+    `remedy` is the advice where no step is short enough.
     """
 
     cause: str
@@ -82,7 +82,7 @@ def step_limits(entity: EntityModel, gravity: float) -> Iterator[Limit]:
 
 
 def step_warning(entity: EntityModel, gravity: float, dt: float) -> str:
-    """Return what is wrong with a step of dt [s] for the wheels of a vehicle, or ""."""
+    """Return a warning if a step of dt [s] is too long for the wheels of a vehicle, or ""."""
     limits = step_limits(entity, gravity)
     tightest = min(limits, key=lambda limit: limit.longest, default=None)
     if tightest is None or tightest.longest >= dt:
@@ -100,7 +100,7 @@ def step_warning(entity: EntityModel, gravity: float, dt: float) -> str:
 
 
 def _other_drive(entity: EntityModel) -> str:
-    """Return what helps a car whose driven wheels measure their own slip."""
+    """Return the advice for a car whose driven wheels measure their own slip."""
     dynamics = entity.spec.dynamics
     if dynamics.kind != "ackermann" or dynamics.drive != "rear":
         return ""
@@ -124,7 +124,7 @@ def _controller_limits(entity: EntityModel, names: list[str], gravity: float) ->
     measured = {int(vehicle["odo_left"]) - first, int(vehicle["odo_right"]) - first}
     for k, (name, wheel) in enumerate(zip(names[first:], driven, strict=False)):
         if k not in measured:
-            continue  # what it does where it slips, its controller does not see
+            continue  # its controller does not measure its own slip
         if float(pids["max_torque"].max()) > _grip(entity, wheel, gravity):
             yield from _slipping_limits(pids, name, float(wheel["radius"] / wheel["inertia"]))
     inertias = entity.wheels["inertia"] / entity.wheels["radius"] ** 2

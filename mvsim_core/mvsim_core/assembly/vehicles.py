@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a vehicle spec to the rows and shapes of a vehicle."""
+"""Models of vehicles: rows and shapes, compiled from their specs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ from mvsim_core.state.entities import EntityModel, Inertia, Material, Solid, bod
 #: Chassis slide along obstacles without friction; wheels rub (the original's values).
 CHASSIS = Material(friction=0.0, restitution=0.01)
 TYRE = Material(friction=0.5, restitution=0.05)
-#: Speeds below which a set point is zero and a vehicle stands, for controllers without own ones.
+#: Default thresholds: a set point below the first is zero, a vehicle below the second is at rest
+#: [m/s].
 ZERO_SPEED, STOP_SPEED = 0.001, 0.05
 
 
@@ -56,13 +57,13 @@ def build_vehicle(
     """Return the model of one vehicle.
 
     Args:
-        spec: What the file says.
+        spec: Its spec from the world file.
         outline: Chassis polygon (n, 2) in the vehicle frame [m].
         z_range: Lower and upper end of the chassis [m].
         gravity: Acceleration of gravity [m/s²].
 
     Raises:
-        BuildError: Wheels are where they cannot be.
+        BuildError: The places of the wheels do not fit the dynamics class.
     """
     outline = outline_of(outline)
     roles = DYNAMICS.get(spec.dynamics.kind)().wheel_roles(spec.dynamics)
@@ -125,7 +126,7 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
     wheels = spec.dynamics.wheels
     rows = np.zeros(len(wheels), WHEEL)
     load = spec.dynamics.chassis.mass / len(wheels) * gravity
-    vx, vy, wz = spec.init_vel
+    vx_v, vy_v, wz = spec.init_vel  # of the centre of mass
     for row, w in zip(rows, wheels, strict=True):
         radius = w.radius
         row["x"], row["y"], row["yaw"] = w.x, w.y, w.yaw
@@ -134,13 +135,13 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
         row["inertia"] = w.spin_inertia
         row["load"] = load
         row["region_mu"] = row["region_c_rr"] = math.nan
-        at_x = vx - wz * (w.y - inertia.com_y)
-        at_y = vy + wz * (w.x - inertia.com_x)
-        along = math.cos(w.yaw) * at_x + math.sin(w.yaw) * at_y
+        wheel_vx_v = vx_v - wz * (w.y - inertia.com_y)
+        wheel_vy_v = vy_v + wz * (w.x - inertia.com_x)
+        vx_wheel = math.cos(w.yaw) * wheel_vx_v + math.sin(w.yaw) * wheel_vy_v
         row["rollers"], row["tan_grip"] = w.has_rollers, math.tan(w.grip)
         row["grip_c"], row["grip_s"] = math.cos(w.grip), math.sin(w.grip)
-        across = -math.sin(w.yaw) * at_x + math.cos(w.yaw) * at_y
-        row["omega"] = (along + across * row["tan_grip"]) / radius  # rolls from the start
+        vy_wheel = -math.sin(w.yaw) * wheel_vx_v + math.cos(w.yaw) * wheel_vy_v
+        row["omega"] = (vx_wheel + vy_wheel * row["tan_grip"]) / radius  # rolls from the start
     return rows
 
 
@@ -188,7 +189,7 @@ def _pid_row(controller: ControllerSpec) -> Rows:
 
 
 def _initial_command(spec: VehicleSpec, roles: WheelRoles, vehicle: Rows, wheels: Rows) -> None:
-    """Enter the set points of the file; they do not time out."""
+    """Set the set points of the file; they do not expire."""
     controller = spec.dynamics.controller
     row = vehicle[0]
     row["cmd_tick"] = NEVER

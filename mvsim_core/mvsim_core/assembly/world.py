@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the spec of a world to its running parts. The only place that knows all of them."""
+"""Compiles the spec of a world; the only module that knows all parts."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ AUTO_STEP = 0.005
 
 
 class Assembler:
-    """Compiles the model of a world, and what is added to it later.
+    """Compiles the model of a world, and vehicles that are added later.
 
     Args:
         spec: What the world file says.
-        warnings: What is doubtful so far; more is appended.
+        warnings: Warnings so far; more are appended.
     """
 
     def __init__(self, spec: WorldSpec, warnings: list[Problem]) -> None:
@@ -96,7 +96,7 @@ class Assembler:
         """Compile the world.
 
         Raises:
-            BuildError: Something of the spec cannot be.
+            BuildError: A part of the spec cannot be built.
         """
         spec = self.spec
         planes = [e for e in spec.elements if isinstance(e, HorizontalPlaneSpec)]
@@ -136,7 +136,7 @@ class Assembler:
         """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
 
         Returns:
-            The vehicle, and what its text leaves for the next one.
+            The model of the vehicle, and the state of the world file after its text.
         """
         spec = source
         if not isinstance(source, VehicleSpec):
@@ -155,11 +155,11 @@ class Assembler:
         return self._sensors.of_vehicle(model.spec, scene, scene3d)
 
     def parts(self, entity: Entity) -> Iterable[Part]:
-        """Return what 3D sensors see of an entity."""
+        """Return the parts of an entity for the 3D scene."""
         return self._shapes.of_entity(entity)
 
     def show_fixed(self, model: Model, scene: Scene3d) -> None:
-        """Give a 3D scene what is fixed in the world."""
+        """Add the fixed parts of the world to a 3D scene."""
         shapes = self._shapes
         for fixture in model.fixtures:
             scene.add(("fixture", fixture.name), partial(shapes.of_fixture, fixture))
@@ -258,10 +258,10 @@ class Assembler:
 
 
 def check_crowds(entities: Iterable[EntityModel]) -> None:
-    """Refuse what a contact solver cannot bear: hundreds of bodies that begin at one place.
+    """Refuse hundreds of bodies that start at one place: solving them would take too long.
 
     Raises:
-        BuildError: There are so many; the last one is named.
+        BuildError: There are too many; the message names the last one.
     """
     nearby = Nearby()
     for i, model in enumerate(entities):

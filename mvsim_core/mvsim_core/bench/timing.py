@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a call or a step of a world takes, at its best and on average."""
+"""Best and mean time of a call or a step."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def step_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
 def compared_cost(worlds: dict[str, World], seconds: float = 2.0) -> dict[str, float]:
     """Return the best cost of a step of each world in µs, measured in turns.
 
-    What else the machine does meets all of them alike, so that their ratio counts.
+    Other load on the machine affects all of them alike, so that their ratio is meaningful.
     """
     for world in worlds.values():
         _start_driving(world)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a dynamics class is: the roles that the wheels of a vehicle play."""
+"""The interface of dynamics classes: the roles of the wheels of a vehicle."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class WheelRoles(NamedTuple):
 
 
 class Dynamics(Protocol):
-    """A dynamics class says which wheels drive, steer and measure."""
+    """A dynamics class states which wheels drive, steer and measure odometry."""
 
     def wheel_roles(self, spec: Any) -> WheelRoles:
         """Return the roles of the wheels of a vehicle."""

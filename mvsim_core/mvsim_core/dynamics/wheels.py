@@ -4,8 +4,8 @@
 
 Source: the design of mecanum wheels and rigid islands. A wheel with heading ψ and grip direction φ
 at (x, y) has the speed s cos(φ - ψ) = vx cos φ + vy sin φ + ω (x sin φ - y cos φ) along its grip,
-s being its surface speed. These rows make the matrix B of a vehicle: its rank says which twists
-can be driven, its pseudo-inverse gives the odometry.
+s being its surface speed. These rows make the matrix B of a vehicle: its rank determines which
+twists can be driven, its pseudo-inverse gives the odometry.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import FloatArray
 
-#: Singular values below this part of the largest one count as zero.
+#: Singular values below this fraction of the largest one count as zero.
 RANK_TOLERANCE = 1e-6
 
 
@@ -72,7 +72,7 @@ def undrivable(matrix: FloatArray) -> list[str]:
 
 
 def wheel_warnings(spec: FreeWheelsSpec) -> list[str]:
-    """Return what is doubtful about the wheels of a vehicle, each as a sentence."""
+    """Return warnings about the wheels of a vehicle, one sentence each."""
     found = []
     rollers = [w for w in spec.wheels if w.has_rollers]
     if rollers and len(rollers) < len(spec.wheels):

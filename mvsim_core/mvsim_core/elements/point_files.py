@@ -17,7 +17,7 @@ MOST_POINTS = 2_000_000
 
 
 def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:
-    """Return the points (n, 3) [m] of a file of x y or x y z, and a warning about it, or "".
+    """Return the points (n, 3) [m] of a file of x y or x y z, and a warning, or "".
 
     More columns than needed, such as colours, are left out; so are points that are not finite.
 
@@ -42,10 +42,10 @@ def read_table(
 
     Args:
         path: The file.
-        wanted: What it should hold, for errors.
+        wanted: Expected content, for errors.
         columns: Numbers that a line must have at least.
         between: What separates them; None: any spaces.
-        heads: Lines at the begin that are no numbers.
+        heads: Header lines to skip.
 
     Raises:
         BuildError: There is no such file, or it holds something else.
@@ -68,7 +68,7 @@ def read_table(
 
 
 def _first_bad_line(path: Path, between: str | None, heads: int) -> str:
-    """Return what keeps a text file from being a table of numbers, and in which line."""
+    """Return the first line of a text file that does not fit a table of numbers, and why."""
     first, width = 0, 0
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):

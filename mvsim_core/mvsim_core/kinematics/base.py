@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What kinematics are: from any twist to one that the vehicle can have.
+"""The interface of kinematics: from any twist to a feasible one.
 
-Kinematics hold constraints and know no state. They are used on their own, by a planner, or by a
-world, which keeps the twist of the last step for them (`limits.py`).
+Kinematics are constraints without state. Planners use them alone; a world stores the twist of the
+last step for them (`limits.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Kinematics(Protocol):
 
     @classmethod
     def from_spec(cls, spec: Any, axis: float, moi: float) -> Kinematics:
-        """Make one from what a world file says.
+        """Make kinematics from a spec of a world file.
 
         Args:
             spec: The spec of its XML class.
@@ -36,7 +36,7 @@ class Kinematics(Protocol):
     def feasible(
         self, twist: Twist, current: Twist | None = None, time_step: float = 0.0
     ) -> Twist:
-        """Return the feasible twist next to a wished one, vehicle frame.
+        """Return the feasible twist nearest to a wished one, vehicle frame.
 
         Args:
             twist: The wished twist.
@@ -50,7 +50,7 @@ KINEMATICS: Registry[Kinematics] = Registry("kinematics", "mvsim.kinematics")
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayKinematics:
-    """The common part of the built-in classes; their laws run in the kernel of a world too.
+    """Base of the built-in classes, whose laws a world runs in a kernel.
 
     Args:
         max_speed: Greatest speed, of the body (Omni) or of each wheel [m/s].
@@ -70,7 +70,7 @@ class ArrayKinematics:
     positive: ClassVar[dict[str, str]] = {}
 
     def __post_init__(self) -> None:
-        """Check the parameters and lay them out as a row of LIMIT."""
+        """Check the parameters and store them as a row of LIMIT."""
         for name in (f.name for f in fields(self) if f.init):
             value = getattr(self, name)
             if isinstance(value, str):
@@ -92,7 +92,7 @@ class ArrayKinematics:
     def feasible(
         self, twist: Twist, current: Twist | None = None, time_step: float = 0.0
     ) -> Twist:
-        """Return the feasible twist next to `twist`, vehicle frame [m/s, rad/s].
+        """Return the feasible twist nearest to `twist`, vehicle frame [m/s, rad/s].
 
         Args:
             twist: The wished twist.
@@ -108,7 +108,7 @@ class ArrayKinematics:
         return self.feasible_from_current(twist, current, time_step)
 
     def feasible_from_current(self, twist: Twist, current: Twist, time_step: float) -> Twist:
-        """Return the twist next to `twist` that can be reached from `current`.
+        """Return the twist nearest to `twist` that can be reached from `current`.
 
         Args:
             twist: The wished twist [m/s, rad/s], vehicle frame.
@@ -149,7 +149,7 @@ def require(name: str, value: object, good: bool, rule: str) -> None:
     """Check a parameter.
 
     Raises:
-        ValueError: It is not good; NaN never is.
+        ValueError: The rule is not met; NaN never meets it.
     """
     if not good:
         raise ValueError(f"{name} must be {rule}, got {value!r}")

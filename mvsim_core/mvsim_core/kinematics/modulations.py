@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mvsim_core.geometry.poses import Twist
-from mvsim_core.kinematics.base import require, checked_time_step, as_floats
+from mvsim_core.kinematics.base import as_floats, checked_time_step, require
 from mvsim_core.kinematics.laws import limit_acceleration, motor_step
 from mvsim_core.kinematics.two_wheels_dyn import TwoWheelsDiffDyn
 from mvsim_core.state.arrays import LIMIT
@@ -101,7 +101,7 @@ class MotorPid:
 
 
 class MotorController(MotorPid):
-    """Motors whose torques go a share of the way to the needed ones in each control step.
+    """Motors whose torques change by a share of the error in each control step.
 
     Args:
         k: That share [1].

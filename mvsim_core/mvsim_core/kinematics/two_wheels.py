@@ -19,7 +19,7 @@ from mvsim_core.state.arrays import Rows
 @KINEMATICS.register("2WDiff")
 @dataclass(frozen=True, kw_only=True)
 class TwoWheelsDiff(ArrayKinematics):
-    """A differential drive; what it can't do at once it turns rather than drives.
+    """A differential drive; its angular speed has priority over its linear speed.
 
     >>> kinematics = TwoWheelsDiff(max_speed=1.0, axis=1.0)
     >>> kinematics.max_angular_speed
@@ -53,7 +53,7 @@ class TwoWheelsDiff(ArrayKinematics):
 
     @classmethod
     def from_spec(cls, spec: Any, axis: float, moi: float) -> TwoWheelsDiff:
-        """Make one from a TwoWheelsDiffSpec; without an own axis it has the vehicle's."""
+        """Make one from a TwoWheelsDiffSpec; without an axis it takes the vehicle's."""
         return cls(
             max_speed=or_default(spec.max_speed, math.inf),
             max_angular_speed=or_default(spec.max_angular_speed, math.inf),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from mvsim_core.geometry.poses import Twist
-from mvsim_core.kinematics.base import KINEMATICS, require, checked_time_step, as_floats
+from mvsim_core.kinematics.base import KINEMATICS, as_floats, checked_time_step, require
 from mvsim_core.kinematics.laws import DIFF_DYN, apply_torques, wheel_torques
 from mvsim_core.kinematics.omni import or_default
 from mvsim_core.kinematics.two_wheels import TwoWheelsDiff
@@ -30,7 +30,7 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
 
     * `angular` (the rule of 2WDiff carried on): the angular speed takes the torque it needs, the
       linear speed what is left. It may leave the range of wheel speeds for a while, when a fast
-      robot shall turn on the spot: the torque that turns it doesn't slow it down.
+      robot is commanded to turn on the spot: the torque that turns it does not slow it down.
     * `torques`: accelerations are clipped, then each motor's torque on its own.
     * `intersection`: as `angular`, but it turns no faster than both limits admit together.
 
@@ -48,7 +48,7 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
         max_backward_speed: Greatest linear speed astern [m/s].
         max_acceleration: Acceleration with both motors at their limit [m/s²].
         moi: Scaled moment of inertia I / (m A² / 8) [1], see `scaled_moi`.
-        strategy: What gives way, see above.
+        strategy: Rule for twists that cannot be reached in a step, see above.
     """
 
     max_acceleration: float = math.inf
@@ -63,7 +63,7 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
     }
 
     def __post_init__(self) -> None:
-        """Check what the base class does not know."""
+        """Check the parameters that the base class lacks."""
         known = self.strategy in STRATEGIES
         require("strategy", self.strategy, known, f"one of {', '.join(STRATEGIES)}")
         require("moi", self.moi, self.moi < math.inf, "finite")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulated state: structured arrays with one row for each body, wheel, vehicle, …
+"""The simulated state: structured arrays with one row for each body, wheel, vehicle and so on.
 
 `world.data.Data` holds one table of each kind. Units are SI and rad; vectors of BODY are in the
 world frame unless said otherwise, those of WHEEL in the vehicle frame. Kernels take the plain

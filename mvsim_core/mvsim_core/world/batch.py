@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Copies of a world that are stepped together: for learning and parameter studies.
 
-All copies have their rows in the same tables, copy after copy, so one kernel call serves all. What
-is fixed in the world is shared; bodies of different copies do not collide, and their sensors do not see each other.
+All copies have their rows in the same tables, copy after copy, so one kernel call serves all. Fixed
+parts of the world are shared; bodies of different copies neither collide nor appear in each
+other's sensors.
 """
 
 from __future__ import annotations

@@ -86,17 +86,18 @@ class Handle:
         """Velocity of the reference point along the ground, body frame [m/s, rad/s]."""
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        vx, vy = float(b["vx"]), float(b["vy"])
-        along, across = (c * vx + s * vy) / b["cos_x"], (-s * vx + c * vy) / b["cos_y"]
-        return Twist(float(along), float(across), float(b["wz"]))
+        vx_w, vy_w = float(b["vx"]), float(b["vy"])
+        vx_v = (c * vx_w + s * vy_w) / b["cos_x"]
+        vy_v = (-s * vx_w + c * vy_w) / b["cos_y"]
+        return Twist(float(vx_v), float(vy_v), float(b["wz"]))
 
     @property
     def acceleration(self) -> tuple[float, float, float]:
         """(ax, ay) of the reference point in the body frame [m/s²], and of yaw [rad/s²]."""
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        ax, ay = float(b["ax"]), float(b["ay"])
-        return (c * ax + s * ay, -s * ax + c * ay, float(b["az"]))
+        ax_w, ay_w = float(b["ax"]), float(b["ay"])
+        return (c * ax_w + s * ay_w, -s * ax_w + c * ay_w, float(b["az"]))
 
     @property
     def mass(self) -> float:
@@ -149,16 +150,16 @@ class Handle:
         require_finite("velocity", vx=vx, vy=vy, wz=wz)
         entity, b = self._entity, self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        vx, vy = vx * float(b["cos_x"]), vy * float(b["cos_y"])
-        b["vx"], b["vy"], b["wz"] = c * vx - s * vy, s * vx + c * vy, wz
-        along, across = vx - wz * float(b["com_y"]), vy + wz * float(b["com_x"])
-        b["cvx"], b["cvy"] = c * along - s * across, s * along + c * across
+        vx_v, vy_v = vx * float(b["cos_x"]), vy * float(b["cos_y"])  # plan view
+        b["vx"], b["vy"], b["wz"] = c * vx_v - s * vy_v, s * vx_v + c * vy_v, wz
+        cvx_v, cvy_v = vx_v - wz * float(b["com_y"]), vy_v + wz * float(b["com_x"])
+        b["cvx"], b["cvy"] = c * cvx_v - s * cvy_v, s * cvx_v + c * cvy_v
         b["wz_before"] = wz
         wheels = self._world.data.wheels[entity.wheel0 : entity.wheel0 + entity.n_wheels]
-        at_x, at_y = vx - wz * wheels["y"], vy + wz * wheels["x"]
+        wheel_vx_v, wheel_vy_v = vx_v - wz * wheels["y"], vy_v + wz * wheels["x"]
         c, s = np.cos(wheels["yaw"]), np.sin(wheels["yaw"])
-        rolling = c * at_x + s * at_y + (c * at_y - s * at_x) * wheels["tan_grip"]
-        wheels["omega"] = rolling / wheels["radius"]
+        vx_wheel, vy_wheel = c * wheel_vx_v + s * wheel_vy_v, c * wheel_vy_v - s * wheel_vx_v
+        wheels["omega"] = (vx_wheel + vy_wheel * wheels["tan_grip"]) / wheels["radius"]
 
     def __repr__(self) -> str:
         """Return name and pose."""

@@ -5,8 +5,8 @@
 Source: the design of mecanum wheels and rigid islands, sections 1 and 4. Entities are nodes, welds
 are edges; a flood fill finds the islands. The first vehicle of an island (else its first entity)
 leads: its row has the mass of all, by the parallel-axis theorem, and is integrated; the shapes of
-all are attached to it. The others keep a row of their own that follows rigidly, so that their pose,
-wheels and sensors go on.
+all are attached to it. The others, the followers, keep a row of their own that follows rigidly, so
+that their pose, wheels and sensors work as before.
 """
 
 from __future__ import annotations

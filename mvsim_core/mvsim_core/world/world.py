@@ -110,7 +110,7 @@ class World(Entities):
 
     @property
     def file_state(self) -> FileState | None:
-        """State of the world file for the next spawned text: classes, variables; None without file."""
+        """State of the world file for the next spawned text; None without a file."""
         state: FileState | None = self.data.file
         return state
 
@@ -237,7 +237,9 @@ class World(Entities):
                 joints.add_joint(data, spec, spec.name or f"joint_{i + 1}")
         run.ground.settle_all(data)
         run.begin(data)
-        run.sensors.warm(data)  # compiles kernels now, so that the first reading does not stall a step
+        run.sensors.warm(
+            data
+        )  # compiles kernels now, so that the first reading does not stall a step
         self._initial = data.copy()
         self._begin_logs()
 

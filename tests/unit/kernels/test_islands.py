@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mvsim_core.dynamics.islands import (
-    integrate_velocities_kernel,
     apply_ground_friction,
+    integrate_velocities_kernel,
     sum_wheel_forces_kernel,
 )
 from mvsim_core.state.arrays import BODY, DYNAMIC, KINEMATIC, STATIC
