@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Copies of a world that are stepped together: for learning and parameter studies.
 
-All copies have their rows in the same tables, copy after copy, so one kernel call serves all. Fixed
-parts of the world are shared; bodies of different copies neither collide nor appear in each
+All copies have their rows in the same tables, copy after copy, so one kernel call serves all.
+Fixed parts of the world are shared; bodies of different copies neither collide nor appear in each
 other's sensors.
 """
 
