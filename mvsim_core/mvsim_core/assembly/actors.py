@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From specs of actors to entities that walk."""
+"""Models of actors, compiled from their specs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORNERS = 16
 
 
 def build_actor(spec: ActorSpec) -> EntityModel:
-    """Return the model of one actor where it begins."""
+    """Return the model of one actor at its first pose."""
     body = body_row(spec.init_pose, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
     solid = Solid(circle(spec.collision_radius), CLOTHES, (0.0, spec.collision_height))
     return EntityModel(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collision outlines: from the file, from a geometry, or from the meshes of the visuals."""
+"""Collision outlines: from the file, a geometry or the meshes of the visuals."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Outlines:
         return _with_area(spec, self._of_solid(spec))
 
     def first_report(self, warning: str) -> bool:
-        """Return whether a warning is new; from now on it is not."""
+        """Return whether a warning is reported for the first time, and record it."""
         is_new = warning not in self._reported
         self._reported.add(warning)
         return is_new

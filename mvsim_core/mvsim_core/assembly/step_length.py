@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a time step may be for the wheels of a vehicle, before they shake.
+"""The longest stable time step for the wheels of a vehicle.
 
 Wheel dynamics are advanced by explicit Euler steps. A quantity with x' = -ω x keeps its sign and
 size under control while dt < 2/ω ("Stability Considerations" of the physics documentation). The
-three rates ω that a vehicle has:
+three rates ω of a vehicle:
 
 **Bearing.** A wheel that the ground does not hold: I ω' = -C_damping ω, so ω_n = C_damping / I.
 
@@ -146,7 +146,7 @@ def _lower_gain(entity: EntityModel, limits: list[Limit], dt: float) -> str:
 
 
 def _other_drive(entity: EntityModel) -> str:
-    """Return what helps a car whose driven wheels measure their own slip."""
+    """Return the advice for a car whose driven wheels measure their own slip."""
     dynamics = entity.spec.dynamics
     if dynamics.kind != "ackermann" or dynamics.drive != "rear":
         return ""
@@ -170,7 +170,7 @@ def _controller_limits(entity: EntityModel, names: list[str], gravity: float) ->
     measured = {int(vehicle["odo_left"]) - first, int(vehicle["odo_right"]) - first}
     for k, (name, wheel) in enumerate(zip(names[first:], driven, strict=False)):
         if k not in measured:
-            continue  # what it does where it slips, its controller does not see
+            continue  # its controller does not measure its own slip
         if float(pids["max_torque"].max()) > _grip(entity, wheel, gravity):
             yield from _slipping_limits(pids, name, float(wheel["radius"] / wheel["inertia"]))
     inertias = entity.wheels["inertia"] / entity.wheels["radius"] ** 2

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a vehicle spec to the rows and shapes of a vehicle."""
+"""Models of vehicles: rows and shapes, compiled from their specs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from mvsim_core.assembly.kinematics import build_kinematics
 from mvsim_core.controllers import controller_class
-from mvsim_core.dynamics import DYNAMICS, Layout
+from mvsim_core.dynamics import DYNAMICS, WheelRoles
 from mvsim_core.dynamics.drivetrain import wheel_shares
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.errors import BuildError, Problem
@@ -45,7 +45,8 @@ from mvsim_core.state.entities import EntityModel, Inertia, Material, Solid, bod
 #: Chassis slide along obstacles without friction; wheels rub (the original's values).
 CHASSIS = Material(friction=0.0, restitution=0.01)
 TYRE = Material(friction=0.5, restitution=0.05)
-#: Speeds below which a set point is zero and a vehicle stands, for controllers without own ones.
+#: Default thresholds: a set point below the first is zero, a vehicle below the second is at rest
+#: [m/s].
 ZERO_SPEED, STOP_SPEED = 0.001, 0.05
 
 
@@ -58,33 +59,33 @@ def build_vehicle(
     """Return the model of one vehicle.
 
     Args:
-        spec: What the file says.
+        spec: Its spec from the world file.
         outline: Chassis polygon (n, 2) in the vehicle frame [m].
         z_range: Lower and upper end of the chassis [m].
         gravity: Acceleration of gravity [m/s²].
 
     Raises:
-        BuildError: Wheels are where they cannot be.
+        BuildError: The places of the wheels do not fit the dynamics class.
     """
     outline = outline_of(outline)
-    layout = DYNAMICS.get(spec.dynamics.kind)().layout(spec.dynamics)
-    _check_wheels(spec, layout)
+    roles = DYNAMICS.get(spec.dynamics.kind)().wheel_roles(spec.dynamics)
+    _check_wheels(spec, roles)
     inertia = _inertia(spec, outline)
     chassis = spec.dynamics.chassis
     body = body_row(spec.init_pose, spec.init_vel, inertia)
     body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
-    vehicle, pids = _vehicle_rows(spec, layout)
+    vehicle, pids = _vehicle_rows(spec, roles)
     area = area_of(outline)
     com = (area.x, area.y) if chassis.com is None else chassis.com
     vehicle["chassis_x"], vehicle["chassis_y"] = com
     vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
     wheels = _wheel_rows(spec, gravity, inertia)
-    for wheel, part in zip(wheels, layout.odometry, strict=False):
+    for wheel, part in zip(wheels, roles.odometry, strict=False):
         wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
     _enter_brakes(spec, vehicle, wheels)
-    _initial_command(spec, layout, vehicle, wheels)
+    _initial_command(spec, roles, vehicle, wheels)
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
     solids = [Solid(outline, CHASSIS, z_range)]
     solids += [_wheel_solid(w) for w in spec.dynamics.wheels]
@@ -133,7 +134,7 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
     wheels = spec.dynamics.wheels
     rows = np.zeros(len(wheels), WHEEL)
     load = spec.dynamics.chassis.mass / len(wheels) * gravity
-    vx, vy, wz = spec.init_vel
+    vx_v, vy_v, wz = spec.init_vel  # of the centre of mass
     for row, w in zip(rows, wheels, strict=True):
         radius = w.radius
         row["x"], row["y"], row["yaw"] = w.x, w.y, w.yaw
@@ -142,30 +143,30 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
         row["inertia"] = w.spin_inertia
         row["load"] = load
         row["region_mu"] = row["region_c_rr"] = math.nan
-        at_x = vx - wz * (w.y - inertia.com_y)
-        at_y = vy + wz * (w.x - inertia.com_x)
-        along = math.cos(w.yaw) * at_x + math.sin(w.yaw) * at_y
+        wheel_vx_v = vx_v - wz * (w.y - inertia.com_y)
+        wheel_vy_v = vy_v + wz * (w.x - inertia.com_x)
+        vx_wheel = math.cos(w.yaw) * wheel_vx_v + math.sin(w.yaw) * wheel_vy_v
         row["rollers"], row["tan_grip"] = w.has_rollers, math.tan(w.grip)
         row["grip_c"], row["grip_s"] = math.cos(w.grip), math.sin(w.grip)
-        across = -math.sin(w.yaw) * at_x + math.cos(w.yaw) * at_y
-        row["omega"] = (along + across * row["tan_grip"]) / radius  # rolls from the start
+        vy_wheel = -math.sin(w.yaw) * wheel_vx_v + math.cos(w.yaw) * wheel_vy_v
+        row["omega"] = (vx_wheel + vy_wheel * row["tan_grip"]) / radius  # rolls from the start
     return rows
 
 
-def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
+def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows]:
     wheels = spec.dynamics.wheels
     row = np.zeros(1, VEHICLE)
     row["n_wheels"] = len(wheels)
     row["chassis_mass"] = spec.dynamics.chassis.mass
-    row["track"] = wheels[layout.odo_left].y - wheels[layout.odo_right].y
-    row["driven0"], row["driven_n"] = layout.driven_first, layout.driven_count
-    row["wheelbase"], row["front_track"] = layout.wheelbase, layout.front_track
-    row["max_steer"], row["max_steer_rate"] = layout.max_steer, layout.max_steer_rate
+    row["track"] = wheels[roles.odo_left].y - wheels[roles.odo_right].y
+    row["driven0"], row["driven_n"] = roles.driven_first, roles.driven_count
+    row["wheelbase"], row["front_track"] = roles.wheelbase, roles.front_track
+    row["max_steer"], row["max_steer_rate"] = roles.max_steer, roles.max_steer_rate
     row["transfer"] = spec.dynamics.weight_transfer
-    row["free"], row["holonomic"] = bool(layout.odometry), layout.holonomic
-    for name, value in layout.gears._asdict().items():
+    row["free"], row["holonomic"] = bool(roles.odometry), roles.holonomic
+    for name, value in roles.gears._asdict().items():
         row[name] = value
-    row["odo_left"], row["odo_right"] = layout.odo_left, layout.odo_right
+    row["odo_left"], row["odo_right"] = roles.odo_left, roles.odo_right
     odometry = spec.odometry
     row["odo_kx"], row["odo_ky"] = odometry.x_multiplier, odometry.y_multiplier
     row["odo_kyaw"] = odometry.yaw_multiplier
@@ -175,7 +176,7 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
     )
     row["odo_var_yaw"] = odometry.yaw_variance_per_metre
     row["odo_var_turn"] = odometry.yaw_variance_per_radian
-    row["axle_x"] = _axle_x(wheels, layout)
+    row["axle_x"] = _axle_x(wheels, roles)
     motor = spec.dynamics.motor
     if motor.stall_torque is not None and motor.no_load_speed is not None:
         row["motor_stall"] = motor.stall_torque * motor.gear_ratio
@@ -185,14 +186,14 @@ def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
     controller = spec.dynamics.controller
     if isinstance(controller, PidSpec):
         row["coast"] = controller.zero_command == "coast"
-    n = layout.driven_count if isinstance(controller, PidSpec) else 0
+    n = roles.driven_count if isinstance(controller, PidSpec) else 0
     return row, np.repeat(_pid_row(controller), n)
 
 
-def _axle_x(wheels: tuple[WheelSpec, ...], layout: Layout) -> float:
+def _axle_x(wheels: tuple[WheelSpec, ...], roles: WheelRoles) -> float:
     """Return where along x a vehicle turns about [m], for an odometry of two wheels."""
-    measuring: tuple[WheelSpec, ...] = (wheels[layout.odo_left], wheels[layout.odo_right])
-    if layout.wheelbase == 0.0 and not layout.odometry:
+    measuring: tuple[WheelSpec, ...] = (wheels[roles.odo_left], wheels[roles.odo_right])
+    if roles.wheelbase == 0.0 and not roles.odometry:
         measuring = wheels[: 2 * (len(wheels) // 2)]  # four skid about their middle; no caster
     return sum(w.x for w in measuring) / len(measuring)
 
@@ -239,12 +240,12 @@ def _enter_brakes(spec: VehicleSpec, vehicle: Rows, wheels: Rows) -> None:
         wheels["brake"][: 2 * (len(wheels) // 2)] = most
 
 
-def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: Rows) -> None:
+def _initial_command(spec: VehicleSpec, roles: WheelRoles, vehicle: Rows, wheels: Rows) -> None:
     """Enter the set points of the file; they do not time out."""
     controller = spec.dynamics.controller
     row = vehicle[0]
     row["cmd_tick"] = NEVER
-    if layout.wheelbase > 0.0:
+    if roles.wheelbase > 0.0:
         set_steering(row, wheels, getattr(controller, "steer_ang", 0.0), math.inf)
         row["cmd_steer"] = row["steer"]
     if isinstance(controller, FrontSteerPidSpec):
@@ -259,22 +260,22 @@ def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: R
         row["cmd_engine"] = controller.torque
 
 
-def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
+def _check_wheels(spec: VehicleSpec, roles: WheelRoles) -> None:
     wheels = spec.dynamics.wheels
-    track = wheels[layout.odo_left].y - wheels[layout.odo_right].y
-    if not layout.odometry and track == 0.0:
-        y = wheels[layout.odo_left].y
+    track = wheels[roles.odo_left].y - wheels[roles.odo_right].y
+    if not roles.odometry and track == 0.0:
+        y = wheels[roles.odo_left].y
         raise _misfit(spec, f"the wheels of the odometry must differ in y [m], both have {y:g}")
     if spec.friction.kind == "ellipse" and any(w.has_rollers for w in wheels):
         raise _misfit(
             spec,
             "the friction of class ellipse knows no rollers; take default or wardiagnemma",
         )
-    if layout.max_steer > 0.0 and layout.wheelbase <= 0.0:
+    if roles.max_steer > 0.0 and roles.wheelbase <= 0.0:
         raise _misfit(
             spec,
             "front wheels must be ahead of the rear wheels (wheelbase must be > 0 [m], got"
-            f" {layout.wheelbase:g})",
+            f" {roles.wheelbase:g})",
         )
 
 

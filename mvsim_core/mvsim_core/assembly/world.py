@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the spec of a world to its running parts. The only place that knows all of them."""
+"""Compiles the spec of a world; the only module that knows all parts."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from mvsim_core.assembly.sensors import SensorMaker
 from mvsim_core.assembly.step_length import automatic_step, step_warning
 from mvsim_core.assembly.vehicles import build_vehicle
 from mvsim_core.assembly.wall_lines import wall_lines
-from mvsim_core.dynamics.wheels import doubts
+from mvsim_core.dynamics.wheels import wheel_warnings
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.elements.point_files import read_cloud
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.progress import watched
+from mvsim_core.progress import tracked
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
 from mvsim_core.scene3d import Part, Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
@@ -60,11 +60,11 @@ AUTO_STEP = 0.005
 
 
 class Assembler:
-    """Compiles the model of a world, and what is added to it later.
+    """Compiles the model of a world, and vehicles that are added later.
 
     Args:
         spec: What the world file says.
-        warnings: What is doubtful so far; more is appended.
+        warnings: Warnings so far; more are appended.
     """
 
     def __init__(self, spec: WorldSpec, warnings: list[Problem]) -> None:
@@ -96,7 +96,7 @@ class Assembler:
         """Compile the world.
 
         Raises:
-            BuildError: Something of the spec cannot be.
+            BuildError: A part of the spec cannot be built.
         """
         spec = self.spec
         planes = [e for e in spec.elements if isinstance(e, HorizontalPlaneSpec)]
@@ -105,8 +105,8 @@ class Assembler:
             for i, e in enumerate(spec.elements)
             if isinstance(e, HorizontalPlaneSpec) and e.moves
         ]
-        entities += [self._block(b) for b in watched(spec.blocks, "placing blocks")]
-        entities += [self._vehicle(v) for v in watched(spec.vehicles, "placing vehicles")]
+        entities += [self._block(b) for b in tracked(spec.blocks, "placing blocks")]
+        entities += [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
         entities += [build_actor(a) for a in spec.actors]
         check_crowds(entities)
         return Model(
@@ -136,7 +136,7 @@ class Assembler:
         """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
 
         Returns:
-            The vehicle, and what its text leaves for the next one.
+            The model of the vehicle, and the state of the world file after its text.
         """
         spec = source
         if not isinstance(source, VehicleSpec):
@@ -155,11 +155,11 @@ class Assembler:
         return self._sensors.of_vehicle(model.spec, scene, scene3d)
 
     def parts(self, entity: Entity) -> Iterable[Part]:
-        """Return what 3D sensors see of an entity."""
+        """Return the parts of an entity for the 3D scene."""
         return self._shapes.of_entity(entity)
 
     def show_fixed(self, model: Model, scene: Scene3d) -> None:
-        """Give a 3D scene what is fixed in the world."""
+        """Add the fixed parts of the world to a 3D scene."""
         shapes = self._shapes
         for fixture in model.fixtures:
             scene.add(("fixture", fixture.name), partial(shapes.of_fixture, fixture))
@@ -187,7 +187,7 @@ class Assembler:
     def _vehicle(self, spec: VehicleSpec) -> EntityModel:
         outline, z_range = self._outlines.of_vehicle(spec)
         if isinstance(spec.dynamics, FreeWheelsSpec):
-            for doubt in doubts(spec.dynamics):
+            for doubt in wheel_warnings(spec.dynamics):
                 self.warn(spec.dynamics.where, "dynamics", f"{spec.name}: {doubt}")
         model = build_vehicle(spec, outline, z_range, self.spec.gravity)
         doubt = step_warning(model, self.spec.gravity, self._dt)
@@ -270,10 +270,10 @@ class Assembler:
 
 
 def check_crowds(entities: Iterable[EntityModel]) -> None:
-    """Refuse what a contact solver cannot bear: hundreds of bodies that begin at one place.
+    """Refuse hundreds of bodies that start at one place: solving them would take too long.
 
     Raises:
-        BuildError: There are so many; the last one is named.
+        BuildError: There are too many; the message names the last one.
     """
     nearby = Nearby()
     for i, model in enumerate(entities):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mvsim bench`: how fast the simulator is here."""
+"""`mvsim bench`: time the simulator on this machine."""
 
 from __future__ import annotations
 

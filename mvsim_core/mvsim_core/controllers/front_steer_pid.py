@@ -33,7 +33,7 @@ from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def along_wheel(w: Row, vx: float, wz: float) -> float:
+def rolling_speed(w: Row, vx: float, wz: float) -> float:
     """Return the speed of wheel `w` along its rolling direction for a vehicle twist [m/s]."""
     return float(math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * wz * w.x)
 
@@ -61,7 +61,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(n):
             w = wheels[first + k]
             p = pids[v.pid0 + k]
-            p.actual = along_wheel(w, v.odo_vx, v.odo_wz)
+            p.actual = rolling_speed(w, v.odo_vx, v.odo_wz)
             fastest = max(fastest, abs(p.actual))
         wish = steering_of_twist(v)
         set_steering(v, wheels, wish, dt)
@@ -75,7 +75,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(n):
             p = pids[v.pid0 + k]
             w = wheels[first + k]
-            target = filter_set_point(p, along_wheel(w, v.vx, wz), dt)
+            target = filter_set_point(p, rolling_speed(w, v.vx, wz), dt)
             take_set_point(p, target, p.actual, hill * w.radius)
             stop = stop and abs(p.target) < p.zero
         mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`twist_pid` for vehicles with any wheels: one speed PID a wheel.
+"""`twist_pid` for vehicles with any wheels: one speed PID for each wheel.
 
-The speeds asked of the wheels are those that the twist gives them: the exact solution of the
-allocation, so that no wheel works against another.
+The target speeds of the wheels are those of a rigid body with the target twist, so that no wheel
+works against another.
 """
 
 from __future__ import annotations

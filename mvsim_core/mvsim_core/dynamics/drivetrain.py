@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import njit
 
 from mvsim_core.dynamics.ackermann import Ackermann
-from mvsim_core.dynamics.base import DYNAMICS, Gears, Layout
+from mvsim_core.dynamics.base import DYNAMICS, Gears, WheelRoles
 from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.specs.dynamics import DrivetrainSpec
 from mvsim_core.state.arrays import Row, Rows
@@ -87,7 +87,7 @@ def drive_wheels(v: Row, wheels: Rows, torque: float) -> None:
 class Drivetrain:
     """A car whose wheels are driven through differentials, each open or torsen."""
 
-    def layout(self, spec: DrivetrainSpec) -> Layout:
+    def wheel_roles(self, spec: DrivetrainSpec) -> WheelRoles:
         """Return the roles of the wheels and the gears between engine and wheels."""
         kind, _, axle = spec.gears.type.partition("_")
 
@@ -104,4 +104,4 @@ class Drivetrain:
             bias_front=bias(spec.gears.front, spec.gears.front_left_right_bias),
             bias_rear=bias(spec.gears.rear, spec.gears.rear_left_right_bias),
         )
-        return Ackermann().layout(spec)._replace(driven_first=0, driven_count=1, gears=gears)
+        return Ackermann().wheel_roles(spec)._replace(driven_first=0, driven_count=1, gears=gears)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Odometry from the wheels' spin, as a robot's own encoders give it: slip shows.
+"""Odometry from the wheels' spin, as encoders measure it: it contains slip.
 
 Source: "Odometry Estimation" of the physics documentation.
 """

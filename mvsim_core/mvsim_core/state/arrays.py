@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulated state: a few structured arrays, one row a thing.
+"""The simulated state: structured arrays with one row for each body, wheel, vehicle and so on.
 
 `world.data.Data` holds one table of each kind. Units are SI and rad; vectors of BODY are in the
 world frame unless said otherwise, those of WHEEL in the vehicle frame. Kernels take the plain
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Rows = npt.NDArray[np.void]
-#: One row inside a kernel: numba gives it attribute access, which numpy types do not know.
+#: One row inside a kernel: numba gives it attribute access, which numpy's types lack.
 Row = Any
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -134,7 +134,7 @@ NO_COMMAND, TWIST, ACKERMANN, TORQUE = 0, 1, 2, 3
 #: Value of `cmd_tick` for set points of the world file, which never expire.
 NEVER = np.iinfo(np.int64).max
 
-#: What a vehicle has beyond its body and wheels: geometry, commands, targets, odometry.
+#: A vehicle: geometry, commands, targets and odometry; body and wheels have their own tables.
 VEHICLE = np.dtype(
     [
         ("body", "i8"),  # row of BODY
@@ -176,7 +176,7 @@ VEHICLE = np.dtype(
         ("vx", "f8"),  # m/s, target twist, vehicle frame
         ("vy", "f8"),  # m/s
         ("wz", "f8"),  # rad/s
-        ("target_steer", "f8"),  # rad, wished steering; NaN: follows from the twist
+        ("target_steer", "f8"),  # rad, target steering angle; NaN: derived from the twist
         ("odo_vx", "f8"),  # m/s, from the wheels' spin
         ("odo_wz", "f8"),  # rad/s
         ("odo_vy", "f8"),  # m/s
@@ -210,7 +210,7 @@ VEHICLE = np.dtype(
     ]
 )
 
-#: One speed controller: gains first, then its memory.
+#: A PID speed controller: gains, then its internal state.
 PID = np.dtype(
     [
         ("kp", "f8"),  # N m s/m
@@ -240,7 +240,7 @@ PID = np.dtype(
     ]
 )
 
-#: Kinematics of a vehicle: limits of its targets, then the memory of the last step.
+#: Kinematics of a vehicle: limits of its targets, then the state of the last step.
 LIMIT = np.dtype(
     [
         ("vehicle", "i8"),  # row of VEHICLE
@@ -259,7 +259,7 @@ LIMIT = np.dtype(
         ("k_p", "f8"),  # 1, gains of the motors
         ("k_i", "f8"),  # 1/s
         ("k_d", "f8"),  # s
-        ("vx", "f8"),  # m/s, twist that was let pass in the last step, vehicle frame
+        ("vx", "f8"),  # m/s, limited twist of the last step, vehicle frame
         ("vy", "f8"),  # m/s
         ("wz", "f8"),  # rad/s
         ("torque_left", "f8"),  # m/s², scaled torques of the motors
@@ -270,7 +270,7 @@ LIMIT = np.dtype(
         ("sum_right", "f8"),
     ]
 )
-#: What LIMIT remembers, zero for a vehicle at rest.
+#: Fields of LIMIT that are state, zero for a vehicle at rest.
 LIMIT_MEMORY = LIMIT.names[LIMIT.names.index("vx") :] if LIMIT.names else ()
 
 

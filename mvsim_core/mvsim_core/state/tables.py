@@ -75,11 +75,11 @@ class Table:
         self.rows = self._buffer[:used]
 
     def __getstate__(self) -> tuple[Any, Any, dict[int, list[int]]]:
-        """Return what a copy or pickle consists of: the used rows, not the room behind them."""
+        """Return what a copy or pickle consists of: the used rows without spare capacity."""
         return self.rows.copy(), self._empty, {k: list(v) for k, v in self._free.items()}
 
     def __setstate__(self, state: tuple[Any, Any, dict[int, list[int]]]) -> None:
-        """Become the table whose state this is; it shares nothing with that one."""
+        """Restore from a state of `__getstate__`, sharing nothing with it."""
         rows, empty, free = state
         self._buffer = self.rows = rows.copy()
         self._empty = empty

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the newest command of each vehicle to the targets of its controller."""
+"""Commands: the newest command of each vehicle becomes the target of its controller."""
 
 from __future__ import annotations
 

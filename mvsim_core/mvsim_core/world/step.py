@@ -40,11 +40,11 @@ INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
 def step_physics(
     model: Model, run: Runtime, data: Data, timeout_ticks: int, mark: Callable[[int], None]
 ) -> None:
-    """Advance a state by one tick, all but sensors and logs.
+    """Advance a state by one tick, without sensors and logs.
 
     Args:
-        model: What never changes.
-        run: What works on the state.
+        model: The compiled world.
+        run: Systems, ground and scenes.
         data: The state.
         timeout_ticks: Age at which a command expires; 0: never.
         mark: Called with the number of each phase in PHASES when it ends.

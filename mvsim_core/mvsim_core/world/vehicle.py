@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vehicles for people: commands go in; pose, odometry, wheels and sensors can be read.
+"""Handles of vehicles: command them; read pose, odometry, wheels and sensors.
 
 Frames: world = ENU-like world frame of the file; vehicle = reference point, x forward, y left.
 """
@@ -21,17 +21,17 @@ from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.recording.live import LiveLog
 from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
 from mvsim_core.state.entities import Entity
-from mvsim_core.world.handles import Handle, need_finite
+from mvsim_core.world.handles import Handle, require_finite
 
 if TYPE_CHECKING:
     from mvsim_core.world.base import Entities
 
-#: Steering and circles at their limits but for this factor are no reason for a warning.
+#: Relative excess over the limits of steering and turning radius that gives no warning.
 ALMOST = 0.999
 
 
 class Odometry(NamedTuple):
-    """What the wheels say: pose in the odometry frame (zero at the start) and twist."""
+    """Wheel odometry: pose in the odometry frame (zero at the start) and twist."""
 
     pose: Pose
     twist: Twist
@@ -69,7 +69,7 @@ class WheelView:
 
     @omega.setter
     def omega(self, value: float) -> None:
-        need_finite("omega", omega=value)
+        require_finite("omega", omega=value)
         self._row()["omega"] = value
 
     @property
@@ -110,7 +110,7 @@ class WheelView:
 
 
 class Vehicle(Handle):
-    """A vehicle: commands go in, pose, twist, odometry, wheels and sensors can be read."""
+    """A handle of a vehicle: command it; read pose, twist, odometry, wheels and sensors."""
 
     def __init__(self, world: Entities, entity: Entity) -> None:
         """Refer to one vehicle of a world."""
@@ -225,20 +225,20 @@ class Vehicle(Handle):
         return bool(self._row["expired"])
 
     def live_log(self) -> LiveLog:
-        """Return what a log would hold of it, to be looked at in any step."""
+        """Return the columns of its log as they are in the current step."""
         return LiveLog(self._entity, self._world)
 
     def set_twist(self, vx: float, vy: float = 0.0, wz: float = 0.0) -> None:
         """Command a velocity in the vehicle frame [m/s, m/s, rad/s].
 
-        What a vehicle can't do it warns of once: a sideways velocity, or, if it steers, a circle
-        that is too tight. It follows the rest.
+        It warns once about a part that the vehicle cannot follow: a sideways velocity or, with
+        steering, too small a turning radius. The vehicle follows the rest.
 
         Raises:
             CommandError: Its controller takes no twist, or a value is not finite.
         """
         self._need("twist")
-        need_finite("twist", vx=vx, vy=vy, wz=wz)
+        require_finite("twist", vx=vx, vy=vy, wz=wz)
         if wz != 0.0 and self.steerable and not self._controller.ideal:
             self._check_circle(vx, wz)
         row = self._row
@@ -246,7 +246,7 @@ class Vehicle(Handle):
         self._commanded(TWIST)
 
     def sideways(self, vy: float) -> float:
-        """Return what it follows of a sideways velocity [m/s]: all, or none and warn once."""
+        """Return the sideways velocity that it can follow [m/s]: all, or 0 with one warning."""
         if vy == 0.0 or self.holonomic:
             return vy
         self._warn_once("sideways", "move sideways: vy is ignored")
@@ -267,13 +267,13 @@ class Vehicle(Handle):
     def set_ackermann(self, speed: float, steering: float) -> None:
         """Command speed at the rear axle [m/s] and angle of the virtual centre wheel [rad].
 
-        An angle beyond the limit becomes that limit, with one warning.
+        An angle beyond the limit is clipped to it, with one warning.
 
         Raises:
             CommandError: It does not steer, or a value is not finite.
         """
         self._need("ackermann")
-        need_finite("Ackermann command", speed=speed, steering=steering)
+        require_finite("Ackermann command", speed=speed, steering=steering)
         row = self._row
         row["cmd_speed"], row["cmd_steer"] = speed, self._within_limit(steering)
         self._commanded(ACKERMANN)
@@ -285,10 +285,10 @@ class Vehicle(Handle):
         return min(max(steering, -limit), limit)
 
     def _warn_once(self, kind: str, what: str) -> None:
-        """Warn that it cannot do something, the first time that a kind of thing is asked for."""
+        """Warn that it cannot follow a kind of command, once for each kind."""
         if kind not in self._warned:
             self._warned.add(kind)
-            # four: this, the check, the command, and the place to show, whence the command comes
+            # 4 levels: this method, the check, the command, and the caller, whose line is shown
             warnings.warn(f"{self.name} cannot {what}", stacklevel=4)
 
     def set_wheel_torques(self, torques: Sequence[float], steering: float | None = None) -> None:
@@ -304,14 +304,14 @@ class Vehicle(Handle):
         """
         self._need("torque")
         if steering is not None:
-            need_finite("steering", steering=steering)
+            require_finite("steering", steering=steering)
             self._row["cmd_steer"] = steering
         n = self._entity.n_wheels
         values = np.asarray(torques, dtype=float)
         if self.kind == "ackermann_drivetrain":
             if values.shape != (1,):
                 raise CommandError(f"{self.name}: expected one engine torque [N m], got {torques}")
-            need_finite("engine torque", torque=float(values[0]))
+            require_finite("engine torque", torque=float(values[0]))
             self._row["cmd_engine"] = values[0]
             self._commanded(TORQUE)
             return
@@ -320,13 +320,13 @@ class Vehicle(Handle):
             values[n - n % 2 :] = 0.0
         if values.shape != (n,):
             raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {len(values)}")
-        need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
+        require_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
         start = self._entity.wheel0
         self._world.data.wheels["cmd_torque"][start : start + n] = values
         self._commanded(TORQUE)
 
     def stop(self) -> None:
-        """Command standstill, or no torque."""
+        """Command zero velocity, or zero torque."""
         self._row["cmd_kind"] = NO_COMMAND
         self._row["cmd_engine"] = 0.0
         start = self._entity.wheel0
