@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -57,6 +57,16 @@ from mvsim_core.xmlfile import FileState, read_vehicle
 
 #: Longest step when the file leaves it to us [s]; stiff controllers need a shorter one.
 AUTO_STEP = 0.005
+#: Models that are kept as the first of their kind; a world has few kinds, or no two of one.
+MOST_KINDS = 1024
+_OWN_FIELDS = ("where", "name", "init_pose")
+_SHARED_FIELDS = {
+    cls: tuple(field.name for field in fields(cls) if field.name not in _OWN_FIELDS)
+    for cls in (VehicleSpec, BlockSpec)
+}
+
+Kind = tuple[Any, ...]
+S = TypeVar("S", VehicleSpec, BlockSpec)
 
 
 class Assembler:
@@ -81,6 +91,7 @@ class Assembler:
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
         self._clouds: list[tuple[PointcloudSpec, FloatArray]] = []
+        self._kinds: dict[Kind, EntityModel] = {}
         self._dt = self._time_step()
         self._sensors = SensorMaker(spec, self._dt, self.warn)
         errors: list[Problem] = []
@@ -185,6 +196,26 @@ class Assembler:
 
     # ------------------------------------------------------------ parts
     def _vehicle(self, spec: VehicleSpec) -> EntityModel:
+        return self._of_kind(spec, self._new_vehicle)
+
+    def _block(self, spec: BlockSpec) -> EntityModel:
+        return self._of_kind(spec, self._new_block)
+
+    def _of_kind(self, spec: S, build: Callable[[S], EntityModel]) -> EntityModel:
+        """Return the model of an entity, by the first one of its kind where there is one."""
+        key = _kind_of(spec)
+        first = self._kinds.get(key)
+        if first is not None:
+            return first.of(spec)
+        before = len(self.warnings)
+        model = build(spec)
+        if len(self.warnings) == before:  # the warning of each entity names it
+            if len(self._kinds) >= MOST_KINDS:
+                self._kinds.clear()
+            self._kinds[key] = model
+        return model
+
+    def _new_vehicle(self, spec: VehicleSpec) -> EntityModel:
         outline, z_range = self._outlines.of_vehicle(spec)
         if isinstance(spec.dynamics, FreeWheelsSpec):
             for doubt in wheel_warnings(spec.dynamics):
@@ -195,7 +226,7 @@ class Assembler:
             self.warn(spec.dynamics.where, "dynamics", doubt)
         return model
 
-    def _block(self, spec: BlockSpec) -> EntityModel:
+    def _new_block(self, spec: BlockSpec) -> EntityModel:
         outline, z_range = self._outlines.of_block(spec)
         return build_block(spec, outline, z_range)
 
@@ -267,6 +298,24 @@ class Assembler:
                 seen.append(kind)
                 outline, z_range = self._outlines.of_vehicle(vehicle)
                 yield build_vehicle(vehicle, outline, z_range, self.spec.gravity)
+
+
+def _kind_of(spec: VehicleSpec | BlockSpec) -> Kind:
+    """Return what specs share that differ in name, place in the file and pose alone.
+
+    Specs inside are told apart by identity: the reader gives equal ones of a class or loop as one
+    object, and a comparison of all their values would take longer than building.
+    """
+    values = [getattr(spec, name) for name in _SHARED_FIELDS[type(spec)]]
+    return (type(spec), *(_part(value) for value in values))
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, Spec):
+        return id(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Spec):
+        return tuple(id(one) for one in value)
+    return value
 
 
 def check_crowds(entities: Iterable[EntityModel]) -> None:

@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvsim_core.state.arrays import BODY, DYNAMIC, LIMIT, PID, STATIC, WHEEL, FloatArray, Rows
+from mvsim_core.state.rows import copy_rows, zero_rows
+
+NO_TWIST = (0.0, 0.0, 0.0)
 
 
 class Immutable:
@@ -99,6 +102,16 @@ class EntityModel(Immutable):
         for rows in (self.body, self.wheels, self.vehicle, self.pids, self.limits):
             if rows is not None:
                 rows.flags.writeable = False
+
+    def of(self, spec: Any) -> EntityModel:
+        """Return the model of a spec that differs from this one's in name and pose alone."""
+        body = copy_rows(self.body)
+        set_motion(body, spec.init_pose, spec.init_vel if self.dynamic else NO_TWIST, self.inertia)
+        body.flags.writeable = False
+        # All else is shared; the constructor would take longer than what it makes.
+        other = object.__new__(EntityModel)
+        other.__dict__.update(self.__dict__, name=spec.name, spec=spec, body=body)
+        return other
 
     @property
     def movable(self) -> bool:
@@ -202,7 +215,22 @@ def body_row(
         inertia: Mass properties.
         kind: STATIC, DYNAMIC or KINEMATIC.
     """
-    row = np.zeros(1, BODY)
+    row = zero_rows(1, BODY)
+    set_motion(row, pose, twist, inertia)
+    row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
+    row["cos_x"] = row["cos_y"] = 1.0
+    row["kind"] = kind
+    row["leader"] = -1
+    return row
+
+
+def set_motion(
+    row: Rows,
+    pose: tuple[float, float, float, float, float, float],
+    twist: tuple[float, float, float],
+    inertia: Inertia,
+) -> None:
+    """Give one row of BODY a pose and a velocity; arguments as in `body_row`."""
     for name, value in zip(("x", "y", "z", "roll", "pitch", "yaw"), pose, strict=True):
         row[name] = value
     c, s = np.cos(pose[5]), np.sin(pose[5])
@@ -211,8 +239,3 @@ def body_row(
     row["wz"] = row["wz_before"] = twist[2]
     row["vx"] = row["cvx"] + twist[2] * (s * inertia.com_x + c * inertia.com_y)
     row["vy"] = row["cvy"] - twist[2] * (c * inertia.com_x - s * inertia.com_y)
-    row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
-    row["cos_x"] = row["cos_y"] = 1.0
-    row["kind"] = kind
-    row["leader"] = -1
-    return row

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from mvsim_core.state.rows import bytes_of, copy_rows
+
 #: Rows of a table before it grows for the first time.
 FIRST_CAPACITY = 8
 
@@ -30,7 +32,7 @@ class Table:
             so read it from the table each time.
     """
 
-    __slots__ = ("_buffer", "_empty", "_free", "rows")
+    __slots__ = ("_buffer", "_bytes", "_empty", "_free", "rows")
 
     def __init__(self, dtype: np.dtype[Any], empty: Mapping[str, float] | None = None) -> None:
         """Make an empty table."""
@@ -38,6 +40,7 @@ class Table:
         for name, value in (empty or {}).items():
             self._empty[name] = value
         self._buffer: Any = np.zeros(0, dtype)
+        self._bytes = bytes_of(self._buffer)
         self._free: dict[int, list[int]] = {}  # size of a block -> first rows of free ones
         self.rows: Any = self._buffer
 
@@ -46,41 +49,49 @@ class Table:
         return len(self.rows)
 
     def add(self, block: Any) -> int:
-        """Copy a block of rows in and return where its first row is; an empty block is at 0."""
+        """Copy a block of rows in and return where its first row is; an empty block is at 0.
+
+        Raises:
+            TypeError: The block has another dtype than the table.
+        """
         count = len(block)
         if count == 0:
             return 0
+        if block.dtype != self._buffer.dtype:
+            raise TypeError(f"the rows of a block must be {self._buffer.dtype}, got {block.dtype}")
         free = self._free.get(count)
         if free:
             first = free.pop()
         else:
             first = len(self.rows)
             self._reserve(first + count)
-        self.rows[first : first + count] = block
+        self._bytes[first : first + count] = bytes_of(block)
         return first
 
     def remove(self, first: int, count: int = 1) -> None:
         """Free a block that `add` returned."""
         if count == 0:
             return
-        self.rows[first : first + count] = self._empty
+        self._bytes[first : first + count] = bytes_of(self._empty)
         self._free.setdefault(count, []).append(first)
 
     def _reserve(self, used: int) -> None:
         if used > len(self._buffer):
             capacity = max(FIRST_CAPACITY, used, 2 * len(self._buffer))
             grown = np.zeros((capacity, *self._buffer.shape[1:]), self._buffer.dtype)
-            grown[: len(self.rows)] = self.rows
-            self._buffer = grown
+            raw = bytes_of(grown)
+            raw[: len(self.rows)] = self._bytes[: len(self.rows)]
+            self._buffer, self._bytes = grown, raw
         self.rows = self._buffer[:used]
 
     def __getstate__(self) -> tuple[Any, Any, dict[int, list[int]]]:
         """Return what a copy or pickle consists of: the used rows without spare capacity."""
-        return self.rows.copy(), self._empty, {k: list(v) for k, v in self._free.items()}
+        return copy_rows(self.rows), self._empty, {k: list(v) for k, v in self._free.items()}
 
     def __setstate__(self, state: tuple[Any, Any, dict[int, list[int]]]) -> None:
         """Restore from a state of `__getstate__`, sharing nothing with it."""
         rows, empty, free = state
-        self._buffer = self.rows = rows.copy()
+        self._buffer = self.rows = copy_rows(rows)
+        self._bytes = bytes_of(self._buffer)
         self._empty = empty
         self._free = {k: list(v) for k, v in free.items()}

@@ -15,7 +15,7 @@ import numpy as np
 from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.solver.contact_types import NO_WALLS, WALL
 from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
-from mvsim_core.state.entities import Entity
+from mvsim_core.state.entities import Entity, EntityModel
 from mvsim_core.state.indices import ParameterTable
 from mvsim_core.state.tables import Table
 from mvsim_core.terrain.following import SUPPORT, follow_kernel, rest_kernel
@@ -68,6 +68,7 @@ class Ground:
         self._nearby = Nearby()
         self._floors: set[float] = set()
         self._carried: set[int] = set()  # pieces in the frame of a body
+        self._stances: dict[tuple[int, int], tuple[Rows, Rows, EntityModel]] = {}
         self._blocks: dict[int, list[tuple[str, int, int]]] = {}  # token -> rows of tables
 
     # ------------------------------------------------------------ the ground
@@ -156,12 +157,24 @@ class Ground:
         if not model.movable or follower:
             return
         if entity.kind == "vehicle":
-            supports = _supports(entity)
-            self._keep(entity, "supports", self._supports.add(supports), len(supports))
-            probes = _probes(entity)
-            self._keep(entity, "probes", self._probes.add(probes), len(probes))
+            supports, probes = self._stance(model)
+            first = self._supports.add(supports)
+            self._supports.rows["vehicle"][first : first + len(supports)] = entity.vehicle_row
+            self._keep(entity, "supports", first, len(supports))
+            first = self._probes.add(probes)
+            self._probes.rows["body"][first : first + len(probes)] = entity.row
+            self._keep(entity, "probes", first, len(probes))
         elif entity.kind == "block" and model.dynamic:
             self._resting.add_with([entity.row], (0.5 * model.z_range[1],))
+
+    def _stance(self, model: EntityModel) -> tuple[Rows, Rows]:
+        """Return the supports and probes of a vehicle without the rows that they belong to."""
+        # Vehicles of one kind share these two arrays, which are kept so that their ids stay valid.
+        key = (id(model.wheels), id(model.solids))
+        if key not in self._stances:
+            stance = (_supports(model), _probes(model))
+            self._stances[key] = (*stance, model)
+        return self._stances[key][:2]
 
     def has_relief(self, entity: Entity, z: float) -> bool:
         """Return whether the ground is more than one level floor once an entity is there at z [m].
@@ -286,24 +299,24 @@ def _reach(piece: Row) -> float:
     return math.hypot(max(x0, x1), max(y0, y1))
 
 
-def _supports(entity: Entity) -> Rows:
+def _supports(model: EntityModel) -> Rows:
     """Return the wheels of a vehicle, with casters ahead of and behind a two-wheeled one."""
-    wheels = entity.model.wheels
+    wheels = model.wheels
     points = [(w["x"], w["y"], w["radius"]) for w in wheels]
     if len(points) < ENOUGH_SUPPORTS:
-        outline = entity.model.outline
+        outline = model.outline
         reach = float(wheels["radius"].max())
         points += [(outline[:, 0].max(), 0.0, reach), (outline[:, 0].min(), 0.0, reach)]
-    return np.array([(entity.vehicle_row, *point) for point in points], SUPPORT)
+    return np.array([(-1, *point) for point in points], SUPPORT)
 
 
-def _probes(entity: Entity) -> Rows:
+def _probes(model: EntityModel) -> Rows:
     """Return the corners of a chassis."""
-    chassis = entity.model.solids[0]
-    limit = CLIMBABLE * 2.0 * float(entity.model.wheels["radius"][0])
+    chassis = model.solids[0]
+    limit = CLIMBABLE * 2.0 * float(model.wheels["radius"][0])
     centre = chassis.points.mean(axis=0)
     rows = []
     for corner in chassis.points:
         out = (corner - centre) / np.linalg.norm(corner - centre)
-        rows.append((entity.row, *corner, *out, chassis.z_range[1], limit))
+        rows.append((-1, *corner, *out, chassis.z_range[1], limit))
     return np.array(rows, PROBE)

@@ -124,23 +124,21 @@ class Data:
             model: What it consists of.
             z: Height of the reference point [m]; None: as in the model.
         """
-        body = model.body.copy()
+        row = self.insert("bodies", model.body)
         if z is not None:
-            body["z"] = z
-        row = self.insert("bodies", body)
+            self.bodies["z"][row] = z
         vehicle_row, wheel0, pid0, limit0 = -1, 0, 0, 0
         if model.vehicle is not None:
-            wheels, vehicle = model.wheels.copy(), model.vehicle.copy()
-            wheels["body"] = row
-            wheel0 = self.insert("wheels", wheels)
+            wheel0 = self.insert("wheels", model.wheels)
+            self.wheels["body"][wheel0 : wheel0 + len(model.wheels)] = row
             pid0 = self.insert("pids", model.pids)
+            vehicle_row = self.insert("vehicles", model.vehicle)
+            vehicle = self.vehicles[vehicle_row]
             vehicle["body"], vehicle["wheel0"], vehicle["pid0"] = row, wheel0, pid0
             vehicle["odo_left"] += wheel0
             vehicle["odo_right"] += wheel0
-            vehicle_row = self.insert("vehicles", vehicle)
-            limits = model.limits.copy()
-            limits["vehicle"] = vehicle_row
-            limit0 = self.insert("limits", limits)
+            limit0 = self.insert("limits", model.limits)
+            self.limits["vehicle"][limit0 : limit0 + len(model.limits)] = vehicle_row
         entity = Entity(model, new_token(), self.added, row, vehicle_row, wheel0, pid0, limit0)
         self.added += 1
         self.entities[model.name] = entity

@@ -76,6 +76,8 @@ class Values:
         self.problems = problems
         self.substitution = substitution
         self.packages = packages
+        # Values of elements that loops share, by element, param and name.
+        self._known: dict[tuple[int, int, str], tuple[Any, Element, Param]] = {}
 
     def report(
         self, element: Element, line: int, message: str, severity: Severity = "error"
@@ -117,6 +119,12 @@ class Values:
             self.report(element, found[1].line, message, "warning")
         if about.form == "flag":
             return self._flag(first, names)
+        if first.element.shared:
+            key = (id(first.element), id(about), first.alias.name)
+            if key not in self._known:
+                value = self._converted(about, first, names)
+                self._known[key] = (value, first.element, about)
+            return self._known[key][0]
         return self._converted(about, first, names)
 
     def _flag(self, written: _Written, names: Names) -> Any:
@@ -152,6 +160,22 @@ class Values:
         lists = [child for alias in aliases for child in element.by_tag.get(alias.name, ())]
         if not lists:
             return Outcome.ABSENT
+        if lists[0].shared:
+            key = (id(lists[0]), id(about), aliases[0].name)
+            if key not in self._known:
+                value = self._items_of(about, aliases, element, lists, names)
+                self._known[key] = (value, lists[0], about)
+            return self._known[key][0]
+        return self._items_of(about, aliases, element, lists, names)
+
+    def _items_of(
+        self,
+        about: Param,
+        aliases: tuple[Alias, ...],
+        element: Element,
+        lists: list[Element],
+        names: Names,
+    ) -> Any:
         found = []
         for item in lists[0].children:
             if item.tag == about.item:
@@ -244,7 +268,7 @@ class Filler:
     def __init__(self, values: Values) -> None:
         """Read single values with `values`."""
         self.values = values
-        # Specs and values in a class that are the same for all its instances.
+        # Specs and values in a class or loop that are the same for all its instances.
         self._same: dict[tuple[int, int, str], tuple[Spec, Spec, Element]] = {}
         self._values: dict[tuple[int, int], tuple[Any, Param, Element]] = {}
         self._blanks: dict[type[Spec], Spec] = {}
@@ -316,8 +340,8 @@ class Filler:
     def _value(
         self, about: Param, aliases: tuple[Alias, ...], element: Element, names: Names
     ) -> Any:
-        """Return the value of a param, from the cache where a class gives all the same one."""
-        if not element.in_class:
+        """Return the value of a param, from the cache where a class or loop gives all the same."""
+        if not (element.in_class or element.shared):
             return self.values.param(about, aliases, element, names)
         key = (id(element), id(about))
         if key in self._values:
@@ -458,7 +482,7 @@ class Filler:
         before = substitution.changing
         given = {"name": name} if name else {}
         spec = self.fill(prototype, [element], names, given=given, section=section)
-        if element.in_class and substitution.changing == before:
+        if (element.in_class or element.shared) and substitution.changing == before:
             # The objects are kept so that their ids stay valid.
             self._same[key] = (spec, prototype, element)
         return spec

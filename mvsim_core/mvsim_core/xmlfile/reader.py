@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mvsim_core.specs.converters import number
 from mvsim_core.xmlfile.markup import MarkupError, MarkupWarning, Node, decode, parse
@@ -46,7 +46,9 @@ class Element:
 
     Elements are not modified after they are made, so copies of a world share them. `children` are
     in document order, `by_tag` has them by tag with those from includes first. `included` means
-    that the element came into its parent by an include, `in_class` that it is part of a class.
+    that the element came into its parent by an include, `in_class` that it is part of a class,
+    `shared` that it holds no substitution and stands in the document again with each turn of a
+    loop or each include of its file.
     """
 
     node: Node
@@ -54,6 +56,7 @@ class Element:
     children: list[Element]
     included: bool
     in_class: bool
+    shared: bool = field(default=False, compare=False)
     by_tag: dict[str, list[Element]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,12 +93,20 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The present place: scope without version, depth, whether in an include, in a class."""
+    """The present place: scope without version, depth, whether in an include, in a class.
+
+    `repeated`: whether in a loop or an include, where nodes are expanded more than once.
+    """
 
     scope: Scope
     depth: int
     included: bool = False
     in_class: bool = False
+    repeated: bool = False
+
+
+#: Element, its origin and node, which must stay alive, and the number of elements.
+_Known = tuple[Element, Origin, Node, int]
 
 
 class Reader:
@@ -113,6 +124,10 @@ class Reader:
         self._loops = 0
         self._included = 0
         self._elements = 0
+        # Elements without substitutions in loops and includes, by node, origin, place.
+        self._known: dict[tuple[int, int, int, bool], _Known] = {}
+        self._plain: dict[int, tuple[bool, Node]] = {}
+        self._origins: dict[Origin, Origin] = {}
         self._flow: dict[str, Callable[[Node, _Place], Iterator[Element]]] = {
             "include": self._include,
             "variable": self._variable,
@@ -191,6 +206,36 @@ class Reader:
                 yield from flow(node, place)
 
     def _element(self, node: Node, place: _Place) -> Element:
+        """Return the element of a node; the same one in each turn of a loop where all is equal."""
+        if not place.repeated or place.in_class or not self._is_plain(node):
+            return self._new_element(node, place)
+        origin = place.scope.origin
+        key = (id(node), id(origin), place.depth, place.included)
+        known = self._known.get(key)
+        if known is not None and self._elements + known[3] <= MAX_ELEMENTS:
+            self._elements += known[3]
+            return known[0]
+        before = self._elements
+        element = self._new_element(node, place, shared=True)
+        self._known[key] = (element, origin, node, self._elements - before)
+        return element
+
+    def _is_plain(self, node: Node) -> bool:
+        """Return whether a node means the same wherever it stands in a file."""
+        known = self._plain.get(id(node))
+        if known is None:
+            plain = (
+                node.tag not in self._flow
+                and node.tag not in CLASS_TAGS
+                and "$" not in node.text
+                and not any("$" in value for value in node.attributes.values())
+                # of all children: what is asked for again is then known
+                and all([self._is_plain(child) for child in node.children])
+            )
+            known = self._plain[id(node)] = (plain, node)
+        return known[0]
+
+    def _new_element(self, node: Node, place: _Place, *, shared: bool = False) -> Element:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             self._error(node, place, f"the world has more than {MAX_ELEMENTS} elements")
@@ -201,9 +246,9 @@ class Reader:
             scope, in_class = scope.for_class(), True
         children = []
         if node.children:
-            inside = _Place(scope, place.depth + 1, in_class=in_class)
+            inside = _Place(scope, place.depth + 1, in_class=in_class, repeated=place.repeated)
             children = list(self._expand(node.children, inside))
-        return Element(node, scope, children, place.included, in_class)
+        return Element(node, scope, children, place.included, in_class, shared)
 
     def _now(self, place: _Place) -> Scope:
         return place.scope.at(self.substitution.variables.version)
@@ -283,13 +328,14 @@ class Reader:
             message = f"a loop must have at most {MAX_LOOPS} turns, got {last - first + 1}"
             self._error(node, place, message)
             return
+        inside = replace(self._deeper(place), repeated=True)
         for index in range(first, last + 1) if node.children else ():
             self._loops += 1
             if self._loops > MAX_LOOPS:
                 self._error(node, place, f"all loops together have more than {MAX_LOOPS} turns")
                 self.problems.abort()
             self.substitution.variables.define(values[0], str(index))
-            yield from self._expand(node.children, self._deeper(place))
+            yield from self._expand(node.children, inside)
 
     def _searched(self, path: str, text: str, node: Node, place: _Place) -> str:
         """Return `path`, or if it does not exist that of the same name beside another include."""
@@ -304,7 +350,7 @@ class Reader:
         return path
 
     def _deeper(self, place: _Place) -> _Place:
-        return _Place(place.scope, place.depth + 1, place.included, place.in_class)
+        return replace(place, depth=place.depth + 1)
 
     def _include(self, node: Node, place: _Place) -> Iterator[Element]:
         values = self._values(node, place, "file")
@@ -322,6 +368,7 @@ class Reader:
             self.problems.abort()
         path = self._searched(path, values[0], node, place)
         origin = Origin(path, os.path.dirname(path), here, node.line)
+        origin = self._origins.setdefault(origin, origin)  # one object, to find elements by
         if any(path == above.file for above in here.chain()):
             self._error(node, place, f"include loop: {_route(origin)}")
             return
@@ -336,7 +383,7 @@ class Reader:
         if len(nodes) == 1 and nodes[0].tag == "mvsim_world":
             nodes = nodes[0].children  # an included world is replaced by its content
         yield from self._expand(
-            nodes, _Place(scope, place.depth + 1, included=True, in_class=place.in_class)
+            nodes, _Place(scope, place.depth + 1, True, place.in_class, repeated=True)
         )
 
 
