@@ -33,8 +33,8 @@ from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.progress import tracked
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
+from mvsim_core.scene3d import Part, Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.element import (

@@ -398,11 +398,11 @@ def _replicate_shapes(base: Data, contacts: ContactData, count: int) -> list[Int
         return contacts.add_shape(body, owner, points, material, (s["zmin"], s["zmax"]))
 
     for number in np.flatnonzero(shapes["body"] == -1):
-        fixed[number] = enter(number, 0)
+        fixed[number] = enter(int(number), 0)
     result = []
     for k in range(count):
         numbers = fixed.copy()
         for number in np.flatnonzero(shapes["body"] >= 0):
-            numbers[number] = enter(number, k)
+            numbers[number] = enter(int(number), k)
         result.append(numbers)
     return result

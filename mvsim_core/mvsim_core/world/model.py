@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mvsim_core.elements.occupancy_grid import GridMap
+from mvsim_core.scene3d import Lights, Part, Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Lights, Part, Scene3d
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.state.entities import Entity, EntityModel, Fixture

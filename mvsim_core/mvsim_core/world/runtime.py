@@ -17,8 +17,8 @@ from mvsim_core.controllers import controller_class
 from mvsim_core.errors import UnknownName
 from mvsim_core.friction import FRICTION
 from mvsim_core.kinematics.limits import TwistLimits
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.element import OccupancyGridSpec
