@@ -64,7 +64,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _private_folder() -> Path:
-    """A temporary folder that is the same on each start and that nobody else can write to.
+    """A temporary folder, the same on each start, that only this user can write to.
 
     Compiled kernels are code, so a folder that another user made is refused.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Key-frame animation: a block follows poses over time and pushes what is in its way."""
+"""Key-frame animation: a block follows poses over time and pushes bodies in its way."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from mvsim_core.state.arrays import KINEMATIC, FloatArray
 from mvsim_core.state.entities import EntityModel, Material, Solid, body_row
 
 CLOTHES = Material(friction=0.5, restitution=0.01)
-#: Corners of the polygon that stands for the circle of an actor.
+#: Corners of the polygon that replaces the circle of an actor.
 CORNERS = 16
 
 

@@ -20,7 +20,7 @@ from mvsim_core.specs.visual import GeometrySpec
 from mvsim_core.state.arrays import FloatArray
 
 Outline = tuple[FloatArray, tuple[float, float]]
-#: Corners of the polygon that stands for a round shape without `vertex_count`.
+#: Corners of the polygon that replaces a round shape without `vertex_count`.
 ROUND_CORNERS = 10
 UNIT_SQUARE = box(1.0, 1.0, (0.0, 0.0, 0.0))
 

@@ -72,7 +72,7 @@ def _to_gray(image: Image.Image) -> tuple[Gray, Gray | None]:
 def read_image(path: Path, resolution: float, center: tuple[float, float]) -> GridMap:
     """Return the map that a picture shows: dark is occupied, bright is free.
 
-    Grey g stands for the probability g/255 that a cell is free. Below one half it is occupied. The
+    Grey g means the probability g/255 that a cell is free. Below one half it is occupied. The
     four values around one half whose log-odds the original rounds to zero are unknown.
 
     Args:

@@ -170,7 +170,7 @@ def feasible_torques(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
 
 @njit(cache=True, nogil=True)
 def feasible_twist(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
-    """Return the feasible twist of any kind; dt = 0 stands for "without dynamics"."""
+    """Return the feasible twist of any kind; dt = 0 means "without dynamics"."""
     if p.kind == OMNI:
         return limit_norm(want, p.max_speed, p.max_angular)
     if p.kind == DIFF_DYN and dt > 0.0:

@@ -109,7 +109,7 @@ WHEEL = np.dtype(
         ("vy", "f8"),  # m/s
         ("yaw_c", "f8"),  # 1, cosine and sine of yaw
         ("yaw_s", "f8"),
-        ("carried", "f8"),  # kg, mass that the wheel stands for: load / g + its own
+        ("carried", "f8"),  # kg, mass that the wheel carries: load / g + its own
         ("normal", "f8"),  # N, force across the ground
         ("gravity_x", "f8"),  # N, weight along a slope, vehicle frame
         ("gravity_y", "f8"),  # N

@@ -4,7 +4,7 @@
 
 The contact solver is planar and has no ground. Just outside each corner of a chassis the ground
 is looked up; where it is higher above the wheels than they can climb, the corner may not move on
-towards it: a unilateral constraint for the contact solver, found anew in each step.
+towards it: a unilateral constraint for the contact solver, recomputed in each step.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def steps_kernel(
                 nx -= dx
                 ny -= dy
         size = math.hypot(nx, ny)
-        if size < 1e-9:  # a mere pinnacle, or all around: back to where the chassis is
+        if size < 1e-9:  # a single peak, or steps all around: push back to the chassis
             nx, ny, size = -p.out_x, -p.out_y, 1.0
         nx, ny = nx / size, ny / size
         low = 0.0
