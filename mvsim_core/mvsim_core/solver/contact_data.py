@@ -335,7 +335,7 @@ class _Made(NamedTuple):
 
 
 @lru_cache(maxsize=1024)  # worlds have thousands of equal shapes
-def _shape_of(  # noqa: PLR0913 (the parts of a shape, as they can be looked up)
+def _shape_of(
     points: bytes,
     size: tuple[int, ...],
     friction: float,
