@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from mvsim_core.sensors.plane_scene import PlaneScene
 
 R = TypeVar("R")
+_PLAIN = (int, float, bool, str)  # types of which a copy is the value itself
 
 
 def _silent(message: str) -> None:
@@ -107,6 +109,15 @@ class SensorData:
     pending: list[tuple[int, Any]] = field(default_factory=list)
     swept_tick: int = -1
     swept_since: int = -1
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SensorData:
+        """Return a copy of all attributes; worlds have thousands of these to copy."""
+        copied = object.__new__(type(self))
+        memo[id(self)] = copied
+        for name, value in self.__dict__.items():
+            plain = value is None or type(value) in _PLAIN
+            copied.__dict__[name] = value if plain else deepcopy(value, memo)
+        return copied
 
 
 class Sensor(ABC, Generic[R]):

@@ -28,6 +28,7 @@ from mvsim_core.sensors.grid_rays import GRID, grid_kernel
 from mvsim_core.sensors.ray_search import CHUNK, GROUP, OUTLINE, trace_kernel
 from mvsim_core.sensors.rays import SHAPE, Shapes
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.state.rows import bytes_of
 
 #: Shapes in one chunk. Looking at a shape costs about as much as looking at a chunk.
 CHUNK_SIZE = 16
@@ -178,11 +179,11 @@ class PlaneScene:
         self._local = _with_room(self._local, self._shape_blocks.end, self._corner_blocks.end)
         self._placed = _with_room(self._placed, self._shape_blocks.end, self._corner_blocks.end)
         for shapes, corners in (self._local, self._placed):
-            shapes[first : first + n] = packed.shapes
+            bytes_of(shapes)[first : first + n] = bytes_of(packed.shapes)
             shapes["start"][first : first + n] += corner
             corners[corner : corner + m] = packed.corners
         place = self._enter(row, copy)
-        self._outlines[place] = packed.row[0]
+        bytes_of(self._outlines)[place] = bytes_of(packed.row)[0]
         outline = self._outlines[place]
         outline["row"], outline["first"], outline["corner"] = row, first, corner
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.state.arrays import IntArray, Rows
+from mvsim_core.state.rows import bytes_of
 
 _FIRST_CAPACITY = 8
 
@@ -102,9 +103,11 @@ class ParameterTable(Indices):
 
     def add_with(self, indices: Iterable[int], params: Any) -> None:
         """Add numbers that all have the same parameters (a row or a tuple)."""
+        row = np.zeros(1, self._rows.dtype)
+        row[0] = params
         for index in indices:
             place = self.add(index)
-            self._rows[place] = params
+            bytes_of(self._rows)[place] = bytes_of(row)[0]
 
     def _grow(self, capacity: int) -> None:
         super()._grow(capacity)
