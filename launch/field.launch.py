@@ -8,19 +8,22 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared
+from mvsim_ros2.launch_helpers import declare_arguments
 
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
-    "rviz_config_file": (str(SHARE / "rviz" / "field.rviz"), "Configuration of RViz."),
+    "rviz_config_file": (str(SHARE / "rviz" / "field.rviz"), "RViz configuration."),
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return sim.launch.py with this world; its other arguments can be given as well."""
+    """Return sim.launch.py with this world; it accepts its other arguments too."""
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
     world = {"world_file": str(SHARE / "worlds" / "field.world.xml")}
     return LaunchDescription(
-        [*declared(ARGUMENTS), IncludeLaunchDescription(sim, launch_arguments=world.items())]
+        [
+            *declare_arguments(ARGUMENTS),
+            IncludeLaunchDescription(sim, launch_arguments=world.items()),
+        ]
     )

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A platform on mecanum wheels between pillars; with use_nav2:=true Nav2 drives it.
+"""A mecanum platform between pillars; with use_nav2:=true Nav2 drives it.
 
-Nav2 gets a map of the hall and params/nav2_omni.yaml, so that it plans sideways motions too.
+Nav2 uses a map of the hall and params/nav2_omni.yaml, which plans sideways motions too.
 """
 
 from pathlib import Path
@@ -13,43 +13,43 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import IfElseSubstitution, LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared
+from mvsim_ros2.launch_helpers import declare_arguments
 
 SHARE = Path(__file__).absolute().parents[1]
-CHOSEN = LaunchConfiguration("use_nav2")
+USE_NAV2 = LaunchConfiguration("use_nav2")
 
 ARGUMENTS = {
     "use_nav2": ("false", "Let Nav2 drive the platform."),
     "rviz_config_file": (
         IfElseSubstitution(
-            CHOSEN, str(SHARE / "rviz" / "nav2.rviz"), str(SHARE / "rviz" / "mecanum.rviz")
+            USE_NAV2, str(SHARE / "rviz" / "nav2.rviz"), str(SHARE / "rviz" / "mecanum.rviz")
         ),
-        "Configuration of RViz.",
+        "RViz configuration.",
     ),
 }
 WORLD = {"world_file": str(SHARE / "worlds" / "mecanum.world.xml")}
-NAVIGATION = {
+NAV2 = {
     "map": str(SHARE / "worlds" / "maps" / "mecanum.yaml"),
     "params_file": str(SHARE / "params" / "nav2_omni.yaml"),
 }
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return sim.launch.py or nav2.launch.py with this world; their other arguments work too."""
-    alone, navigated = (
+    """Return sim.launch.py or nav2.launch.py with this world; other arguments are theirs."""
+    sim, nav2 = (
         PythonLaunchDescriptionSource(str(SHARE / "launch" / f"{name}.launch.py"))
         for name in ("sim", "nav2")
     )
     return LaunchDescription(
         [
-            *declared(ARGUMENTS),
+            *declare_arguments(ARGUMENTS),
             IncludeLaunchDescription(
-                alone, launch_arguments=WORLD.items(), condition=UnlessCondition(CHOSEN)
+                sim, launch_arguments=WORLD.items(), condition=UnlessCondition(USE_NAV2)
             ),
             IncludeLaunchDescription(
-                navigated,
-                launch_arguments={**WORLD, **NAVIGATION}.items(),
-                condition=IfCondition(CHOSEN),
+                nav2,
+                launch_arguments={**WORLD, **NAV2}.items(),
+                condition=IfCondition(USE_NAV2),
             ),
         ]
     )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RViz for one robot or all: `ros2 launch mvsim_ros2 rviz.launch.py rviz_namespace:=robot2`.
 
-The other launch files include it. Where rviz2 is not installed this is said.
+The other launch files include it. Without rviz2 a message is logged.
 """
 
 from pathlib import Path
@@ -10,16 +10,16 @@ from pathlib import Path
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, node_if_installed, parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_if_installed, node_parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
-    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "Configuration of RViz."),
-    "rviz_namespace": ("", "Namespace of the robot that RViz shows, if it has one."),
-    "use_sim_time": ("true", "All nodes take their time from /clock."),
+    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "RViz configuration."),
+    "rviz_namespace": ("", "Namespace of the robot that RViz shows, if any."),
+    "use_sim_time": ("true", "All nodes use simulated time from /clock."),
 }
-#: Topics that are looked for in that namespace: those of a robot, of Nav2, and of RViz's tools.
+#: Topics that RViz uses in the namespace: those of a robot, of Nav2, and of RViz's tools.
 RELATIVE = (
     *("tf", "tf_static", "robot_description", "chassis_markers", "odom", "scan", "map"),
     *("points", "camera/points", "camera/image_raw", "camera/depth/image"),
@@ -38,7 +38,7 @@ def generate_launch_description() -> LaunchDescription:
         name="rviz2",
         namespace=LaunchConfiguration("rviz_namespace"),
         arguments=["-d", LaunchConfiguration("rviz_config_file")],
-        parameters=parameters(use_sim_time=LaunchConfiguration("use_sim_time")),
+        parameters=node_parameters(use_sim_time=LaunchConfiguration("use_sim_time")),
         remappings=[(f"/{topic}", topic) for topic in RELATIVE],
     )
-    return LaunchDescription([*declared(ARGUMENTS), rviz])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), rviz])

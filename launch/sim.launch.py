@@ -11,7 +11,7 @@ from launch.substitutions import AndSubstitution, LaunchConfiguration, NotSubsti
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -19,12 +19,12 @@ SHARE = Path(__file__).absolute().parents[1]
 PARAMETERS = {
     "realtime_factor": ("1.0", "Simulated seconds per second, or max."),
     "enable_stamped_cmd_vel": ("auto", "Type of cmd_vel: auto, true (TwistStamped) or false."),
-    "frame_prefix": ("", "Put before frames, <name> is the vehicle; all then share one /tf."),
-    "use_sim_time": ("true", "All nodes take their time from /clock."),
-    "headless": ("false", "Open no window at all, RViz included."),
-    "start_poses": ("", "Where vehicles begin, such as r1 x=1.0 y=-2.0 yaw=1.57 [m, rad]."),
+    "frame_prefix": ("", "Prefix of frames, <name> is the vehicle; all then share one /tf."),
+    "use_sim_time": ("true", "All nodes use simulated time from /clock."),
+    "headless": ("false", "Open no window, RViz included."),
+    "start_poses": ("", "Initial poses, such as r1 x=1.0 y=-2.0 yaw=1.57 [m, rad]."),
     "do_fake_localization": ("true", "Publish map -> odom from the true pose."),
-    "publish_initialpose": ("false", "Tell AMCL where the vehicle is."),
+    "publish_initialpose": ("false", "Publish the true pose on initialpose, for AMCL."),
     "publish_tf_odom2baselink": ("true", "Publish odom -> base_footprint."),
     "force_publish_vehicle_namespace": ("false", "Use a namespace even for a single vehicle."),
     "publish_log_topics": ("false", "Publish each column of the logs on a topic."),
@@ -32,8 +32,8 @@ PARAMETERS = {
 OTHERS = {
     "params_file": (str(SHARE / "params" / "sim.yaml"), "Further parameters of the node."),
     "use_rviz": ("true", "Start RViz."),
-    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "Configuration of RViz."),
-    "rviz_namespace": ("", "Namespace of the robot that RViz shows, if it has one."),
+    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "RViz configuration."),
+    "rviz_namespace": ("", "Namespace of the robot that RViz shows, if any."),
 }
 #: Texts that must not be read as YAML.
 TEXTS = ("world_file", "frame_prefix", "start_poses")
@@ -48,12 +48,14 @@ def generate_launch_description() -> LaunchDescription:
         executable="mvsim_node",
         name="mvsim",
         output="screen",
-        parameters=[LaunchConfiguration("params_file"), *parameters(TEXTS, **values)],
+        parameters=[LaunchConfiguration("params_file"), *node_parameters(TEXTS, **values)],
         on_exit=Shutdown(reason="the simulator has ended"),
     )
-    windows = NotSubstitution(LaunchConfiguration("headless"))
+    with_windows = NotSubstitution(LaunchConfiguration("headless"))
     rviz = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(SHARE / "launch" / "rviz.launch.py")),
-        condition=IfCondition(AndSubstitution(LaunchConfiguration("use_rviz"), windows)),
+        condition=IfCondition(AndSubstitution(LaunchConfiguration("use_rviz"), with_windows)),
     )
-    return LaunchDescription([world, *declared({**PARAMETERS, **OTHERS}), simulator, rviz])
+    return LaunchDescription(
+        [world, *declare_arguments({**PARAMETERS, **OTHERS}), simulator, rviz]
+    )

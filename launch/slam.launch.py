@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Make a map with slam_toolbox: `ros2 launch mvsim_ros2 slam.launch.py`.
 
-Where slam_toolbox is not installed this is said, and the simulator runs alone.
+Without slam_toolbox a message is logged, and the simulator runs alone.
 """
 
 from pathlib import Path
@@ -13,23 +13,23 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, launch_if_installed
+from mvsim_ros2.launch_helpers import declare_arguments, launch_if_installed
 
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
     "world_file": (str(SHARE / "worlds" / "warehouse.world.xml"), "World file to simulate."),
-    "use_sim_time": ("true", "All nodes take their time from /clock."),
+    "use_sim_time": ("true", "All nodes use simulated time from /clock."),
     "params_file": (str(SHARE / "params" / "sim.yaml"), "Parameters of the simulator."),
     "slam_params_file": (str(SHARE / "params" / "slam.yaml"), "Parameters of slam_toolbox."),
-    "autostart": ("true", "Bring slam_toolbox up at once."),
-    "use_slam": ("true", "Start slam_toolbox at all."),
+    "autostart": ("true", "Bring up slam_toolbox at once."),
+    "use_slam": ("true", "Start slam_toolbox."),
     "use_rviz": ("true", "Start RViz."),
-    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "Configuration of RViz."),
-    "headless": ("false", "Open no window at all, RViz included."),
+    "rviz_config_file": (str(SHARE / "rviz" / "sim.rviz"), "RViz configuration."),
+    "headless": ("false", "Open no window, RViz included."),
     "realtime_factor": ("1.0", "Simulated seconds per second, or max."),
 }
-SIMULATED = (
+SIM_ARGUMENTS = (
     *("world_file", "use_sim_time", "params_file", "use_rviz", "rviz_config_file", "headless"),
     "realtime_factor",
 )
@@ -38,7 +38,7 @@ SIMULATED = (
 def generate_launch_description() -> LaunchDescription:
     """Return simulator and slam_toolbox, which publishes map and map -> odom."""
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
-    given = {name: LaunchConfiguration(name) for name in SIMULATED}
+    given = {name: LaunchConfiguration(name) for name in SIM_ARGUMENTS}
     simulator = GroupAction(
         [
             IncludeLaunchDescription(
@@ -57,4 +57,4 @@ def generate_launch_description() -> LaunchDescription:
         },
         condition=IfCondition(LaunchConfiguration("use_slam")),
     )
-    return LaunchDescription([*declared(ARGUMENTS), simulator, slam])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), simulator, slam])

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drive a running simulator by keyboard: `ros2 launch mvsim_ros2 teleop.launch.py`.
+"""Drive a robot by keyboard: `ros2 launch mvsim_ros2 teleop.launch.py` beside a simulator.
 
-`namespace:=robot2` drives one of many robots; `use_keyboard:=false use_joystick:=true` takes a
-joystick. The keyboard needs a terminal of its own, which `prefix` opens. A robot stops when no
-command has come for the simulator's `command_timeout`: keep the key pressed. Where a package or
-the terminal is not installed this is said.
+`namespace:=robot2` selects one of several robots; `use_keyboard:=false use_joystick:=true` selects
+a joystick. The keyboard needs a terminal of its own, which `prefix` opens. A robot stops when it
+gets no command for `command_timeout` of the simulator: keep the key pressed. If a package or the
+terminal is not installed, a message is logged.
 """
 
 import shlex
@@ -19,24 +19,24 @@ from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, node_if_installed, parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_if_installed, node_parameters
 
 SHARE = Path(__file__).absolute().parents[1]
 
 ARGUMENTS = {
-    "namespace": ("", "Namespace of the robot; empty where cmd_vel has none."),
+    "namespace": ("", "Namespace of the robot; empty: none."),
     "use_keyboard": ("true", "Drive by keyboard."),
     "use_joystick": ("false", "Drive by joystick."),
-    "stamped": ("false", "Send TwistStamped; the simulator takes either."),
+    "stamped": ("false", "Publish TwistStamped; the simulator accepts both types."),
     "prefix": ("xterm -e", "Command that opens a terminal for the keyboard."),
     "joy_dev": ("0", "Number of the joystick."),
     "params_file": (str(SHARE / "params" / "teleop.yaml"), "Buttons, axes and speeds."),
-    "use_sim_time": ("true", "All nodes take their time from /clock."),
+    "use_sim_time": ("true", "All nodes use simulated time from /clock."),
 }
 
 
 def _keyboard(context: LaunchContext) -> list[Any]:
-    """Return the node that reads the keyboard, or what it lacks."""
+    """Return the keyboard node, or a message that the terminal is not installed."""
     program = next(iter(shlex.split(LaunchConfiguration("prefix").perform(context))), "")
     if not shutil.which(program):
         text = f"terminal {program!r} is not installed: no keyboard (set prefix:='… -e')"
@@ -48,7 +48,7 @@ def _keyboard(context: LaunchContext) -> list[Any]:
         namespace=LaunchConfiguration("namespace"),
         prefix=LaunchConfiguration("prefix"),
         output="screen",
-        parameters=parameters(
+        parameters=node_parameters(
             stamped=LaunchConfiguration("stamped"),
             use_sim_time=LaunchConfiguration("use_sim_time"),
         ),
@@ -57,7 +57,7 @@ def _keyboard(context: LaunchContext) -> list[Any]:
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return what publishes cmd_vel."""
+    """Return the publishers of cmd_vel."""
     joystick = IfCondition(LaunchConfiguration("use_joystick"))
     common = {
         "namespace": LaunchConfiguration("namespace"),
@@ -75,14 +75,14 @@ def generate_launch_description() -> LaunchDescription:
         package="joy",
         executable="joy_node",
         name="joy_node",
-        parameters=[file, *parameters(device_id=device, use_sim_time=clock)],
+        parameters=[file, *node_parameters(device_id=device, use_sim_time=clock)],
         **common,
     )
     teleop = node_if_installed(
         package="teleop_twist_joy",
         executable="teleop_node",
         name="teleop_twist_joy_node",
-        parameters=[file, *parameters(publish_stamped_twist=stamped, use_sim_time=clock)],
+        parameters=[file, *node_parameters(publish_stamped_twist=stamped, use_sim_time=clock)],
         **common,
     )
-    return LaunchDescription([*declared(ARGUMENTS), keyboard, joy, teleop])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), keyboard, joy, teleop])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A car with two trailers on a yard; their frames are prefixed so that one RViz shows all."""
+"""A car with two trailers; frames have a prefix, so that one RViz shows all."""
 
 from pathlib import Path
 
@@ -8,17 +8,20 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from launch import LaunchDescription
-from mvsim_ros2.consumers import declared, fleet_arguments
+from mvsim_ros2.launch_helpers import declare_arguments, multi_robot_arguments
 
 SHARE = Path(__file__).absolute().parents[1]
 
-ARGUMENTS = fleet_arguments(SHARE / "rviz", "trailers", "wagon1")
+ARGUMENTS = multi_robot_arguments(SHARE / "rviz", "trailers", "wagon1")
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return sim.launch.py with this world; its other arguments can be given as well."""
+    """Return sim.launch.py with this world; it accepts its other arguments too."""
     sim = PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py"))
     world = {"world_file": str(SHARE / "worlds" / "trailers.world.xml")}
     return LaunchDescription(
-        [*declared(ARGUMENTS), IncludeLaunchDescription(sim, launch_arguments=world.items())]
+        [
+            *declare_arguments(ARGUMENTS),
+            IncludeLaunchDescription(sim, launch_arguments=world.items()),
+        ]
     )

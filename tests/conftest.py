@@ -33,7 +33,8 @@ DOMAINS = range(10, 100)
 """Domain ids to choose from: not the user's likely ones, and below the ephemeral UDP ports."""
 
 
-def _shared(name: str) -> Path:
+def shared(name: str) -> Path:
+    """Return a folder of the reference data; skips the test where it is absent."""
     base = Path(os.environ.get("MVSIM_SHARED") or ROOT.parent / "shared")
     folder = base / name
     if not folder.is_dir():
@@ -50,19 +51,19 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def mvsim_worlds() -> Path:
     """World files of the C++ simulator."""
-    return _shared("mvsim_worlds")
+    return shared("mvsim_worlds")
 
 
 @pytest.fixture(scope="session")
 def reference() -> Path:
     """Recorded runs of the C++ simulator."""
-    return _shared("reference")
+    return shared("reference")
 
 
 @pytest.fixture(scope="session")
 def cases() -> Path:
     """Inputs and expected values of the acceptance cases."""
-    return _shared("cases")
+    return shared("cases")
 
 
 class DomainPool:

@@ -7,8 +7,7 @@
 >>> world.vehicles["r1"].set_twist(0.5, 0.0, 0.3)  # doctest: +SKIP
 >>> world.run(10.0)  # doctest: +SKIP
 
-The names below are imported when they are first used, so that tools which only read files start at
-once.
+The names below are imported on first use, so that tools which only read files start quickly.
 """
 
 from __future__ import annotations
@@ -43,13 +42,14 @@ if TYPE_CHECKING:
     from mvsim_core.world.handles import Block
     from mvsim_core.world.vehicle import Vehicle, WheelView
     from mvsim_core.world.world import World
-    from mvsim_core.xmlfile import dump_world, read_vehicle, read_world
+    from mvsim_core.xmlfile import dump_world, read_vehicle, read_world, read_world_file
 
 _HOMES = {
     "load_world": "assembly.load",
     "world_of": "assembly.load",
     "read_vehicle": "xmlfile",
     "read_world": "xmlfile",
+    "read_world_file": "xmlfile",
     "dump_world": "xmlfile",
     "World": "world.world",
     "Vehicle": "world.vehicle",
@@ -96,12 +96,13 @@ __all__ = [
     "load_world",
     "read_vehicle",
     "read_world",
+    "read_world_file",
     "world_of",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its home."""
+    """Import a public name from its module."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

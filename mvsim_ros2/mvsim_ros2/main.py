@@ -9,7 +9,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NoReturn
 
-from mvsim_ros2.shutdown import Stopped, StopSignals
+from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
 
 if TYPE_CHECKING:
     from mvsim_ros2.node import MvsimNode
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def main() -> NoReturn:
     """Run the node and end the process.
 
-    When `run` returns, threads are joined and shared memory is given back. Tearing the interpreter
-    down, with LLVM in it, would take longer than all of that and do nothing more.
+    When `run` returns, threads are joined and shared memory is released. A teardown of the
+    interpreter, with LLVM in it, would take longer and release nothing more.
     """
     code = run(sys.argv)
     sys.stdout.flush()
@@ -37,9 +37,9 @@ def run(arguments: list[str]) -> int:
     started = False
     try:
         with ExitStack() as cleanup:
-            with signals.ending():
-                import mvsim_ros2.node  # noqa: F401 (with all that is slow)
-            with signals.interrupting():
+            with signals.exit_process():
+                import mvsim_ros2.node  # noqa: F401 (the slow imports)
+            with signals.raise_stopped():
                 node = _start(arguments, cleanup)
             started = True
             node.run(signals)
@@ -47,8 +47,8 @@ def run(arguments: list[str]) -> int:
         return 0
     except Exception as error:
         if signals() and not started:
-            return 0  # code in C turns `Stopped` into an exception of its own
-        if not _expected(error):
+            return 0  # C code turns `Stopped` into an exception of its own
+        if not _is_user_error(error):
             raise
         sys.stderr.write(f"mvsim_node: {error}\n")
         return 1
@@ -57,34 +57,36 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
-def _expected(error: Exception) -> bool:
-    """Return whether an error is the user's, so that its text says all."""
+def _is_user_error(error: Exception) -> bool:
+    """Return whether an error is caused by input, so that its text suffices."""
     from rclpy.impl.implementation_singleton import rclpy_implementation
 
     from mvsim_core import MvsimError
 
-    # The second is for wrong --ros-args.
+    # RCLError is raised for wrong --ros-args.
     return isinstance(error, MvsimError | rclpy_implementation.RCLError)
 
 
 def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
-    """Return a node with its world; what must be undone is put on `cleanup`."""
+    """Return a node with its world; clean-up callbacks are pushed on `cleanup`."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
-    from mvsim_core.progress import told
-    from mvsim_ros2 import fast_dds
+    from mvsim_core.progress import reporting
     from mvsim_ros2.node import MvsimNode
-    from mvsim_ros2.start_poses import world_with
+    from mvsim_ros2.parameters.start_poses import load_world_with_start_poses
+    from mvsim_ros2.runtime import fast_dds
 
     cleanup.callback(rclpy.try_shutdown)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    with fast_dds.set_up():
+    with fast_dds.configured():
         node = MvsimNode()
     cleanup.callback(node.close)
     settings = node.settings
-    with told(node.get_logger().info):
-        world = world_with(settings.world_file, settings.start_poses, seed=settings.seed)
+    with reporting(node.get_logger().info):
+        world = load_world_with_start_poses(
+            settings.world_file, settings.start_poses, seed=settings.seed
+        )
     node.attach(world)
     return node
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ROS 2 node: it joins a world, its publishers, its subscriptions and its parameters.
+"""The ROS 2 node: it connects a world with its publishers, subscriptions, services, parameters.
 
-The thread that calls `run` steps the world and publishes; callbacks run in other threads and leave
-what they want in the mailbox.
+The stepping thread, which calls `run`, steps the world and publishes. Callbacks run in the
+executor thread; they leave commands in the mailbox and requests in the request queue.
 """
 
 from __future__ import annotations
@@ -19,29 +19,27 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mvsim_core import World
-from mvsim_ros2.command_inputs import CommandInputs, Listener
-from mvsim_ros2.commanding import Commanding
-from mvsim_ros2.control.services import ControlServices
-from mvsim_ros2.control.simulation import Simulation
-from mvsim_ros2.conversions.diagnostics import Pace
-from mvsim_ros2.core_messages import forward
-from mvsim_ros2.mailbox import Mailbox
-from mvsim_ros2.parameters import (
+from mvsim_ros2.conversions.diagnostics import RunStatistics
+from mvsim_ros2.inputs.commands import CommandSubscriptions, CommandTopics
+from mvsim_ros2.outputs.world import WorldOutputs
+from mvsim_ros2.parameters.qos_overrides import check_overrides
+from mvsim_ros2.parameters.settings import (
     PARAMETERS,
     QOS_PREFIX,
     Settings,
     SettingsError,
-    changed,
     declare,
-    unknown,
+    unknown_parameters,
+    with_changes,
 )
-from mvsim_ros2.qos_overrides import check_overrides
-from mvsim_ros2.runner import Runner
-from mvsim_ros2.spinning import Spinner
-from mvsim_ros2.world_outputs import WorldOutputs
+from mvsim_ros2.runtime.executor import ExecutorThread
+from mvsim_ros2.runtime.log_forwarding import forward_python_logs
+from mvsim_ros2.runtime.runner import Mailbox, Runner
+from mvsim_ros2.services.server import SimulationServices
+from mvsim_ros2.simulation.simulation import Simulation
 
-#: Wall time [s] between two looks at who publishes commands.
-WATCH_PERIOD = 0.5
+#: Wall time [s] between two checks of the types that publishers of commands offer.
+PUBLISHER_CHECK_PERIOD = 0.5
 
 
 class MvsimNode(Node):
@@ -58,18 +56,18 @@ class MvsimNode(Node):
         self._mailbox = Mailbox()
         self._expired: set[str] = set()
         self._closers: list[Callable[[], None]] = []
-        self._wall = Clock(clock_type=ClockType.STEADY_TIME)
+        self._steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         check_overrides(self._parameter_overrides)
-        for sentence in unknown(self._parameter_overrides):
-            self.get_logger().warning(sentence)
+        for warning in unknown_parameters(self._parameter_overrides):
+            self.get_logger().warning(warning)
         if not self.settings.world_file:
             raise SettingsError("parameter 'world_file' must name a world file")
 
     # ----------------------------------------------------------------- a world
     def attach(self, world: World) -> None:
-        """Create all that a world needs in ROS, start the callbacks, and make the first step."""
+        """Create everything in ROS for a world, start the callbacks, and make the first step."""
         settings = self.settings
-        forward(self.get_logger())
+        forward_python_logs(self.get_logger())
         simulation = Simulation(
             world,
             source=settings.world_file,
@@ -86,63 +84,67 @@ class MvsimNode(Node):
             self._publish,
             self._report,
             factor=settings.realtime_factor,
-            phases=simulation.phases,
+            sim_state=simulation.sim_state,
         )
-        self._runner.idle = self._repeat_clock
-        commands = Commanding(
-            self._mailbox, self.get_logger(), angle=settings.cmd_angle_instead_rotvel
-        )
-        self._inputs = CommandInputs(
-            self, settings.enable_stamped_cmd_vel, commands.twist, commands.ackermann
-        )
-        self._closers.append(self._inputs.close)
-        self._take_world()
-        simulation.on_world = self._take_world
-        simulation.on_population = self._take_population
-        self._inputs.follow(self._listeners)
-        self._own_the_clock()
-        self.create_timer(WATCH_PERIOD, self._inputs.watch, clock=self._wall)
-        self._closers.append(ControlServices(self, simulation, self._changed, settings).close)
+        self._runner.on_idle = self._repeat_clock
+        self._commands = CommandSubscriptions(self, self._mailbox, settings)
+        self._closers.append(self._commands.close)
+        self._on_world_changed()
+        simulation.on_world_changed = self._on_world_changed
+        simulation.on_vehicles_changed = self._on_vehicles_changed
+        self._commands.update(self._command_topics)
+        self._drop_clock_subscription()
+        check = self._commands.check_publishers
+        self.create_timer(PUBLISHER_CHECK_PERIOD, check, clock=self._steady_clock)
+        services = SimulationServices(self, simulation, self._update_commands, settings)
+        self._closers.append(services.close)
         self.add_on_set_parameters_callback(self._check_parameters)
-        self.add_post_set_parameters_callback(self._take_parameters)
-        self._closers.append(Spinner(self).close)
-        self._runner.step()  # may compile kernels: part of the start, which signals interrupt
+        self.add_post_set_parameters_callback(self._set_parameters)
+        self._closers.append(ExecutorThread(self).close)
+        # The first step may compile kernels: it is part of the start, which signals interrupt.
+        self._runner.step()
 
-    def _take_world(self) -> None:
+    def _on_world_changed(self) -> None:
         """Publish another world, or none; in the stepping thread."""
         if self._outputs is not None:
             self._outputs.close()
             self._outputs = None
         simulation, settings = self._simulation, self.settings
-        self._listeners: dict[str, Listener] = {}
+        self._command_topics: dict[str, CommandTopics] = {}
         if not simulation.has_world:
-            self._runner.take(None)
+            self._runner.set_world(None)
             self.get_logger().info("no world")
             return
         world = simulation.world
         for problem in world.warnings:
             self.get_logger().warning(str(problem))
-        self._outputs = WorldOutputs(self, world, settings, simulation.timeline)
-        self._runner.take(world)
+        self._outputs = WorldOutputs(self, world, settings, simulation.stamp_clock)
+        self._runner.set_world(world)
         self._apply(settings, world)
-        self._listeners = self._outputs.listeners({})
+        self._command_topics = self._find_command_topics(self._outputs)
         self.get_logger().info(
             f"{simulation.source or 'world'}: {', '.join(world.vehicles) or 'no vehicles'};"
             f" step {world.dt * 1e3:g} ms, real-time factor {self._factor_text()}"
         )
 
-    def _take_population(self) -> None:
-        """Follow vehicles that have come or gone; in the stepping thread."""
+    def _on_vehicles_changed(self) -> None:
+        """Update the outputs of vehicles; in the stepping thread."""
         if self._outputs is not None:
-            namespaces = self._simulation.namespaces
-            self._outputs.follow(namespaces)
-            self._listeners = self._outputs.listeners(namespaces)
-        if self._simulation.world.ticks == 0:  # it begins anew
-            self._runner.restart()
+            self._outputs.update_vehicles(self._simulation.namespaces)
+            self._command_topics = self._find_command_topics(self._outputs)
+        if self._simulation.world.ticks == 0:  # after a reset
+            self._runner.restart_pacing()
 
-    def _changed(self) -> None:
-        """Listen to the vehicles that there are now; in the thread of the callbacks."""
-        self._inputs.follow(self._listeners)
+    def _find_command_topics(self, outputs: WorldOutputs) -> dict[str, CommandTopics]:
+        vehicles = self._simulation.world.vehicles
+        return {
+            name: CommandTopics(names, "ackermann" in vehicles[name].accepts)
+            for name, names in outputs.topic_names(self._simulation.namespaces).items()
+        }
+
+    def _update_commands(self) -> None:
+        """Subscribe to the commands of the present vehicles; in the executor thread."""
+        self._commands.update(self._command_topics)
 
     def _publish(self) -> None:
         if self._outputs is not None:
@@ -152,8 +154,8 @@ class MvsimNode(Node):
         if self._outputs is not None:
             self._outputs.repeat_clock()
 
-    def _own_the_clock(self) -> None:
-        """Do not listen to the own /clock: with use_sim_time the clock is set when it is told."""
+    def _drop_clock_subscription(self) -> None:
+        """Destroy the subscription of /clock: with use_sim_time the outputs set the clock."""
         for subscription in list(self.subscriptions):
             if subscription.topic_name == "/clock":
                 self.destroy_subscription(subscription)
@@ -178,15 +180,15 @@ class MvsimNode(Node):
             for p in parameters:
                 if p.name.startswith(QOS_PREFIX) and self.has_parameter(p.name):
                     raise SettingsError(f"parameter {p.name!r} can only be set at the start")
-            changed(self.settings, self._values(parameters))
+            with_changes(self.settings, self._values(parameters))
         except SettingsError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
-    def _take_parameters(self, parameters: list[Parameter[Any]]) -> None:
+    def _set_parameters(self, parameters: list[Parameter[Any]]) -> None:
         values = self._values(parameters)
         if values:
-            self.settings = changed(self.settings, values)
+            self.settings = with_changes(self.settings, values)
             self._mailbox.post("settings", partial(self._apply, self.settings))
 
     @staticmethod
@@ -201,12 +203,12 @@ class MvsimNode(Node):
             self._runner.pacer.restart(world.ticks, settings.realtime_factor)
 
     # --------------------------------------------------------------- reporting
-    def _report(self, pace: Pace) -> None:
+    def _report(self, statistics: RunStatistics) -> None:
         if self._outputs is None:
             return
-        self._outputs.publish_pace(pace)
-        if pace.slow:
-            self.get_logger().warning(f"too slow: {pace}", throttle_duration_sec=10.0)
+        self._outputs.publish_diagnostics(statistics)
+        if statistics.slow:
+            self.get_logger().warning(f"too slow: {statistics}", throttle_duration_sec=10.0)
         for name, vehicle in self._simulation.world.vehicles.items():
             if not vehicle.command_expired:
                 self._expired.discard(name)

@@ -13,6 +13,9 @@ import numpy as np
 
 from mvsim_core import World, load_world
 
+#: Thinned recordings that come with the tests, and worlds of our own with their parameters.
+OWN = Path(__file__).parent / "recordings"
+
 
 @dataclass
 class Case:
@@ -24,6 +27,7 @@ class Case:
     twist: tuple[float, float] | None = None
     torques: tuple[float, float] | None = None  # N m, + = forward, left and right
     later: list[tuple[float, float, float]] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)  # of the world file
 
 
 def read_cases(folder: Path) -> dict[str, Case]:
@@ -33,9 +37,9 @@ def read_cases(folder: Path) -> dict[str, Case]:
         match = re.match(r"\| (\w+) \| (\w+) \| `(.*)` \|", line)
         if match is None:
             continue
-        name, world, command = match.groups()
+        title, world, command = match.groups()
         words = command.split()
-        case = Case(name, world, 0.0)
+        case = Case(title, world, 0.0)
         while words:
             option = words.pop(0)
             if option == "--time":
@@ -46,7 +50,10 @@ def read_cases(folder: Path) -> dict[str, Case]:
                 case.torques = (-float(words.pop(0)), -float(words.pop(0)))
             elif option == "--cmd":
                 case.later.append((float(words.pop(0)), float(words.pop(0)), float(words.pop(0))))
-        cases[name] = case
+            elif option == "--var":  # numbers of a list are separated by commas
+                name, _, value = words.pop(0).partition("=")
+                case.variables[name] = value.replace(",", " ")
+        cases[title] = case
     return cases
 
 
@@ -59,7 +66,8 @@ def read_rows(folder: Path, name: str) -> dict[str, np.ndarray[Any, Any]]:
 
 def run_case(folder: Path, case: Case, times: np.ndarray[Any, Any]) -> dict[str, Any]:
     """Run a case and return the same columns at the same times."""
-    world = load_world(folder / "worlds" / f"{case.world}.world.xml")
+    path = folder / "worlds" / f"{case.world}.world.xml"
+    world = load_world(path, variables=case.variables)
     robot = world.vehicles["r1"]
     for wheel in robot.wheels:
         wheel.omega = 0.0  # the original starts with wheels at rest, whatever the speed

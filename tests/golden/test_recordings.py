@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our trajectories against those of the C++ original, where it does what is documented."""
+"""Our trajectories against those of the C++ original, where it does what is documented.
+
+Thinned recordings and worlds of our own are beside this file; the full ones, with the world files
+that they were made from, count too where they are.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.golden.recordings import read_cases, read_rows, run_case
+from tests.conftest import shared
+from tests.golden.recordings import OWN, read_cases, read_rows, run_case
 
 Columns = dict[str, np.ndarray[Any, Any]]
 
@@ -72,11 +77,37 @@ def errors(want: Columns, got: Columns) -> tuple[np.ndarray[Any, Any], np.ndarra
     return position, yaw
 
 
-@pytest.mark.parametrize("name", CLOSE)
-def test_trajectory_agrees_closely(reference: Path, name: str) -> None:
+#: Cases of which only the full recordings can be run: their worlds have images of the original.
+WITH_IMAGES = {"06_elevation_raw_coast", "08_grid_wall", "10_lidar2d_imu"}
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest) -> Path:
+    """Where the recordings and worlds of a case are: "thinned" or "full"."""
+    return OWN if request.param == "thinned" else shared("reference")
+
+
+def of_both(names: list[str]) -> pytest.MarkDecorator:
+    """Return the parameters of a test over cases and the folders that have them."""
+    pairs = [("thinned", name) for name in names if name not in WITH_IMAGES]
+    pairs += [("full", name) for name in names]
+    return pytest.mark.parametrize(("folder", "name"), pairs, indirect=["folder"])
+
+
+def test_the_folder_has_all_cases_that_need_no_images() -> None:
+    """Table, recordings and the lists of this file agree."""
+    table = read_cases(OWN)
+    assert set(table) == {*CLOSE, *STEERED, *COLLISIONS} - WITH_IMAGES
+    assert {path.stem for path in (OWN / "csv").iterdir()} == set(table)
+    for case in table.values():
+        assert (OWN / "worlds" / f"{case.world}.world.xml").is_file()
+
+
+@of_both(CLOSE)
+def test_trajectory_agrees_closely(folder: Path, name: str) -> None:
     """1 mm + 0.05 % of the path, 0.001 rad + 0.05 %; wheels 0.5 % of their maximum."""
-    want = read_rows(reference, name)
-    got = run_case(reference, read_cases(reference)[name], want["t"])
+    want = read_rows(folder, name)
+    got = run_case(folder, read_cases(folder)[name], want["t"])
     position, yaw = errors(want, got)
     turned = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(want["yaw"])))])
     assert np.all(position <= 1e-3 + 5e-4 * path_length(want)), position.max()
@@ -87,11 +118,11 @@ def test_trajectory_agrees_closely(reference: Path, name: str) -> None:
         assert error <= 5e-3 * size + 1e-3, (column, error, size)
 
 
-@pytest.mark.parametrize("name", STEERED)
-def test_steered_trajectory_agrees(reference: Path, name: str) -> None:
+@of_both(STEERED)
+def test_steered_trajectory_agrees(folder: Path, name: str) -> None:
     """Front drive, as the original has it."""
-    want = read_rows(reference, name)
-    got = run_case(reference, read_cases(reference)[name], want["t"])
+    want = read_rows(folder, name)
+    got = run_case(folder, read_cases(folder)[name], want["t"])
     position, yaw = errors(want, got)
     assert np.all(position <= 1e-3 + 0.01 * path_length(want)), position.max()
     assert np.all(yaw <= 0.01), yaw.max()
@@ -99,11 +130,11 @@ def test_steered_trajectory_agrees(reference: Path, name: str) -> None:
         assert np.abs(want[wheel] - got[wheel])[1:].max() < 1e-4  # row 0 is before the first step
 
 
-@pytest.mark.parametrize("name", COLLISIONS)
-def test_collisions_end_where_they_did(reference: Path, name: str) -> None:
+@of_both(COLLISIONS)
+def test_collisions_end_where_they_did(folder: Path, name: str) -> None:
     """The robot stops and the block ends within 3 cm and 3 degrees."""
-    want = read_rows(reference, name)
-    got = run_case(reference, read_cases(reference)[name], want["t"])
+    want = read_rows(folder, name)
+    got = run_case(folder, read_cases(folder)[name], want["t"])
     position, yaw = errors(want, got)
     assert position[-1] < 0.03
     assert yaw[-1] < np.radians(3)

@@ -13,8 +13,8 @@ from simulation_interfaces.srv import ResetSimulation
 from std_msgs.msg import Bool
 
 from tests.conftest import ROOT
-from tests.ros.controlling import Client
-from tests.ros.running import Observer, eventually, nanoseconds
+from tests.ros.node_process import Observer, eventually, nanoseconds
+from tests.ros.service_client import Client
 
 WORLD = ROOT / "worlds" / "warehouse.world.xml"
 TYPES = {"/clock": Clock, "/odom": Odometry, "/scan": LaserScan, "/collision": Bool}
@@ -23,16 +23,16 @@ TOPICS = {*TYPES, "/cmd_vel", "/tf", "/tf_static", "/ground_truth/odom", "/robot
 BEFORE_WALL = (8.0, 3.5)
 
 
-def listener(domain: int) -> Observer:
-    """Return somebody who records what the tests below look at."""
+def observer_of(domain: int) -> Observer:
+    """Return an observer that records the topics of the tests below."""
     observer = Observer(domain)
     for topic, kind in {**TYPES, "/ground_truth/odom": Odometry}.items():
-        observer.listen(topic, kind)
+        observer.subscribe(topic, kind)
     return observer
 
 
 def is_ready(observer: Observer) -> None:
-    """The clock runs, all topics are there, and each has said something."""
+    """The clock runs, all topics exist, and each has a message."""
     eventually(lambda: len(observer.all("/clock")) > 100, "/clock")
     eventually(lambda: set(dict(observer.node.get_topic_names_and_types())) >= TOPICS, "topics")
     for topic in TYPES:
@@ -47,7 +47,7 @@ def drives(observer: Observer) -> None:
 
 
 def collides(observer: Observer) -> None:
-    """A wall stops it, and that is told."""
+    """A wall stops it, and collision is true."""
     client = Client(observer.node)
     pose = Pose()
     pose.position.x, pose.position.y = BEFORE_WALL

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lets launch find the packages of an environment that nobody has sourced."""
+"""Lets launch find the packages of an environment that is not sourced."""
 
 import os
 import sys

@@ -13,9 +13,9 @@ import pytest
 pytest.importorskip("launch.actions")
 pytest.importorskip("launch_ros.actions")
 
-from mvsim_ros2 import consumers
+from mvsim_ros2 import launch_helpers
 from tests.conftest import ROOT
-from tests.launch.visiting import Started, visited
+from tests.launch.launch_visitor import Started, visit_launch
 
 LAUNCH = ROOT / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.*"))
@@ -39,7 +39,7 @@ def _temporary_files_go(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 @pytest.fixture
 def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nodes of other packages pass for installed; nothing is started here."""
-    monkeypatch.setattr(consumers, "missing", lambda package: "")
+    monkeypatch.setattr(launch_helpers, "missing_package", lambda package: "")
 
 
 def path_of(name: str) -> Path:
@@ -53,14 +53,14 @@ def test_every_world_has_a_launch_file() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_it_can_be_read_and_every_argument_has_help(file: Path) -> None:
-    declared = visited(file, **ANY, **ALONE).declared()
+    declared = visit_launch(file, **ANY, **ALONE).declared()
     assert len(declared) >= (3 if file.name.partition(".")[0] in BESIDE else 10)
     assert all(argument.description.endswith(".") for argument in declared.values())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_files_that_it_names_exist(file: Path) -> None:
-    values = visited(file, world_file=str(SIM), **ALONE).values
+    values = visit_launch(file, world_file=str(SIM), **ALONE).values
     named = [n for n in ("world_file", "rviz_config_file", "params_file", "map") if n in values]
     assert named
     assert all(Path(values[name]).is_file() for name in named)
@@ -80,17 +80,17 @@ def test_files_that_it_names_exist(file: Path) -> None:
 def test_no_window_where_none_is_wanted(
     file: Path, arguments: dict[str, str], started: list[str]
 ) -> None:
-    assert visited(file, **ANY, **ALONE, **arguments).executables == started
+    assert visit_launch(file, **ANY, **ALONE, **arguments).executables == started
 
 
 @pytest.mark.usefixtures("everything_installed")
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_demo_opens_its_own_world_and_rviz_configuration(name: str) -> None:
-    visit = visited(path_of(name))
+    visit = visit_launch(path_of(name))
     assert Path(visit.nodes[0].parameters["world_file"]) == ROOT / "worlds" / f"{name}.world.xml"
     assert Path(visit.values["rviz_config_file"]) == ROOT / "rviz" / f"{name}.rviz"
     other = {"rviz_config_file": "/mine.rviz", "realtime_factor": "max", "use_rviz": "false"}
-    changed = visited(path_of(name), **other)
+    changed = visit_launch(path_of(name), **other)
     assert changed.values["rviz_config_file"] == "/mine.rviz"
     assert changed.executables == ["mvsim_node"]
     assert changed.nodes[0].parameters["realtime_factor"] == "max"
@@ -100,21 +100,21 @@ def test_every_rviz_configuration_is_used() -> None:
     used = {*WORLDS, "sim", "nav2", "ekf"}
     assert {path.stem for path in (ROOT / "rviz").iterdir()} == used
     for name in ("sim", "nav2", "ekf"):
-        default = visited(path_of(name), **ANY, **ALONE).values["rviz_config_file"]
+        default = visit_launch(path_of(name), **ANY, **ALONE).values["rviz_config_file"]
         assert Path(default).name == f"{name}.rviz"
 
 
 # ------------------------------------------------------------------------------- the twin
 def simulator(file: Path, **arguments: str) -> Started:
     """Return the node of a launch file that simulates."""
-    (node,) = (n for n in visited(file, **arguments).nodes if n.executable == "mvsim_node")
+    (node,) = (n for n in visit_launch(file, **arguments).nodes if n.executable == "mvsim_node")
     return node
 
 
 def test_the_xml_twin_has_the_same_arguments() -> None:
     texts = []
     for file in (SIM, SIM.with_suffix(".xml")):
-        visit = visited(file, **ANY)
+        visit = visit_launch(file, **ANY)
         texts.append(
             {
                 name: (argument.description, visit.values[name].replace("/launch/..", ""))
@@ -136,7 +136,9 @@ def test_the_xml_twin_has_the_same_arguments() -> None:
     ],
 )
 def test_the_xml_twin_starts_the_same(arguments: dict[str, str]) -> None:
-    python, xml = (visited(file, **ANY, **arguments) for file in (SIM, SIM.with_suffix(".xml")))
+    python, xml = (
+        visit_launch(file, **ANY, **arguments) for file in (SIM, SIM.with_suffix(".xml"))
+    )
     assert python.executables == xml.executables
     for one, other in zip(python.nodes, xml.nodes, strict=True):
         assert one.parameters == other.parameters
@@ -148,7 +150,7 @@ def test_the_xml_twin_starts_the_same(arguments: dict[str, str]) -> None:
 @pytest.mark.usefixtures("everything_installed")
 @pytest.mark.parametrize("name", ["multi_robot", "two_robots", "trailers"])
 def test_several_robots_share_a_tf_or_have_one_each(name: str) -> None:
-    shared, apart = (visited(path_of(name), shared_tf=flag) for flag in ("true", "false"))
+    shared, apart = (visit_launch(path_of(name), shared_tf=flag) for flag in ("true", "false"))
     assert shared.nodes[0].parameters["frame_prefix"] == "<name>/"
     assert apart.nodes[0].parameters["frame_prefix"] == ""
     assert Path(apart.values["rviz_config_file"]).name == "sim.rviz"
@@ -158,7 +160,7 @@ def test_several_robots_share_a_tf_or_have_one_each(name: str) -> None:
 
 
 def test_the_number_of_robots_reaches_the_simulator_alone() -> None:
-    visit = visited(path_of("multi_robot"), robots="12")
+    visit = visit_launch(path_of("multi_robot"), robots="12")
     assert visit.nodes[0].environment["ROBOTS"] == "12"
     assert visit.nodes[0].parameters["force_publish_vehicle_namespace"] is True
     assert "ROBOTS" not in visit.context.environment
@@ -166,12 +168,12 @@ def test_the_number_of_robots_reaches_the_simulator_alone() -> None:
 
 # ------------------------------------------------------------------- other people's packages
 @pytest.mark.parametrize("name", CONSUMERS)
-def test_consumers_that_are_missing_are_reported_and_not_fatal(name: str) -> None:
+def test_missing_packages_are_reported_and_not_fatal(name: str) -> None:
     arguments = {**ANY, "use_rviz": "false", "use_composition": "False"}
-    present = visited(path_of(name), **arguments)
+    present = visit_launch(path_of(name), **arguments)
     assert present.executables[0] == "mvsim_node"
     assert "is not installed" in present.reports or len(present.nodes) > 1
-    without = visited(path_of(name), **arguments, **{CONSUMERS[name]: "false"})
+    without = visit_launch(path_of(name), **arguments, **{CONSUMERS[name]: "false"})
     assert without.executables == ["mvsim_node"]
     assert without.reports == ""
 
@@ -186,11 +188,11 @@ def test_somebody_else_owns_the_transforms(name: str) -> None:
 @pytest.mark.usefixtures("everything_installed")
 def test_a_namespace_moves_robot_rviz_and_nav2() -> None:
     arguments = {**ANY, "use_nav2": "false"}
-    visit = visited(path_of("nav2"), **arguments, namespace="robot7")
+    visit = visit_launch(path_of("nav2"), **arguments, namespace="robot7")
     assert [node.namespace for node in visit.nodes] == ["robot7", "robot7"]
     params = Path(visit.values["params_file"])
     assert "topic: /robot7/scan" in params.read_text()
-    visit = visited(path_of("nav2"), **arguments)
+    visit = visit_launch(path_of("nav2"), **arguments)
     assert [node.namespace for node in visit.nodes] == ["", ""]
     assert Path(visit.values["params_file"]) == ROOT / "params" / "nav2.yaml"
 
@@ -198,23 +200,30 @@ def test_a_namespace_moves_robot_rviz_and_nav2() -> None:
 @pytest.mark.usefixtures("everything_installed")
 def test_nav2_can_join_a_simulator_that_runs() -> None:
     joined = {"use_simulator": "False", "use_nav2": "false", "namespace": "robot2"}
-    visit = visited(path_of("nav2"), **joined)
+    visit = visit_launch(path_of("nav2"), **joined)
     assert visit.executables == ["rviz2"]
     assert visit.nodes[0].namespace == "robot2"
 
 
 def test_slam_toolbox_is_missed_only_where_nav2_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "missing", lambda p: f"no {p}" if p != "rviz2" else "")
+    monkeypatch.setattr(
+        launch_helpers, "missing_package", lambda p: f"no {p}" if p != "rviz2" else ""
+    )
     nav2 = path_of("nav2")
-    assert visited(nav2, headless="true").reports == "no nav2_bringup"
-    assert visited(nav2, headless="true", slam="True").reports == "no nav2_bringup no slam_toolbox"
+    assert visit_launch(nav2, headless="true").reports == "no nav2_bringup"
+    assert (
+        visit_launch(nav2, headless="true", slam="True").reports
+        == "no nav2_bringup no slam_toolbox"
+    )
 
 
-@pytest.mark.skipif(bool(consumers.missing("nav2_bringup")), reason="nav2_bringup is missing")
+@pytest.mark.skipif(
+    bool(launch_helpers.missing_package("nav2_bringup")), reason="nav2_bringup is missing"
+)
 @pytest.mark.parametrize("namespace", ["", "robot7"])
 def test_nav2_s_own_launch_files_take_the_arguments(namespace: str) -> None:
     arguments = {"namespace": namespace, "use_composition": "False", "use_rviz": "false"}
-    nodes = {node.executable: node for node in visited(path_of("nav2"), **arguments).nodes}
+    nodes = {node.executable: node for node in visit_launch(path_of("nav2"), **arguments).nodes}
     assert {"mvsim_node", "map_server", "amcl", "controller_server", "bt_navigator"} <= set(nodes)
     assert {node.namespace for node in nodes.values()} == {namespace}
     kept = str(ROOT / "worlds" / "maps" / "building.yaml")
@@ -227,10 +236,10 @@ def test_nav2_puts_the_robot_where_its_launch_arguments_say() -> None:
     text = node.parameters["start_poses"]
     assert text == "r1 x=-2.00 y=0.5 z= roll= pitch= yaw=1.57"
     assert node.parameters["publish_initialpose"] is True
-    start_poses = pytest.importorskip("mvsim_ros2.start_poses")
-    assert start_poses.poses_in(text) == {"r1": {"x": -2.0, "y": 0.5, "yaw": 1.57}}
+    start_poses = pytest.importorskip("mvsim_ros2.parameters.start_poses")
+    assert start_poses.parse_start_poses(text) == {"r1": {"x": -2.0, "y": 0.5, "yaw": 1.57}}
     plain = simulator(path_of("nav2"), use_nav2="false")
-    assert start_poses.poses_in(plain.parameters["start_poses"]) == {}
+    assert start_poses.parse_start_poses(plain.parameters["start_poses"]) == {}
 
 
 def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:
@@ -239,7 +248,7 @@ def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:
     Not those that say what Gazebo loads (world, robot_sdf), for that is `world_file`, and
     use_robot_state_pub, for the simulator does that.
     """
-    visit = visited(path_of("nav2"), use_nav2="false")
+    visit = visit_launch(path_of("nav2"), use_nav2="false")
     declared, values = visit.declared(), visit.values
     defaults = {
         **{"namespace": "", "slam": "false", "use_sim_time": "true", "autostart": "true"},
@@ -253,11 +262,11 @@ def test_nav2_has_the_arguments_of_nav2_s_own_simulations() -> None:
 
 def test_nav2_drives_the_mecanum_platform_with_its_own_map_and_parameters() -> None:
     arguments = {"use_nav2": "true", "use_rviz": "false", "use_composition": "False"}
-    visit = visited(path_of("mecanum"), **arguments)
+    visit = visit_launch(path_of("mecanum"), **arguments)
     assert Path(visit.nodes[0].parameters["world_file"]).name == "mecanum.world.xml"
     assert Path(visit.values["map"]) == ROOT / "worlds" / "maps" / "mecanum.yaml"
     assert Path(visit.values["rviz_config_file"]).name == "nav2.rviz"
-    alone = visited(path_of("mecanum"), use_rviz="false")
+    alone = visit_launch(path_of("mecanum"), use_rviz="false")
     assert "map" not in alone.values
     assert alone.reports == ""
 
@@ -266,7 +275,7 @@ def test_nav2_drives_the_mecanum_platform_with_its_own_map_and_parameters() -> N
 @pytest.mark.usefixtures("everything_installed")
 def test_keyboard_and_joystick_drive_one_robot() -> None:
     arguments = {"namespace": "robot2", "stamped": "true", "prefix": "env", "joy_dev": "3"}
-    visit = visited(path_of("teleop"), **arguments, use_joystick="true")
+    visit = visit_launch(path_of("teleop"), **arguments, use_joystick="true")
     assert visit.executables == ["teleop_twist_keyboard", "joy_node", "teleop_node"]
     assert {node.namespace for node in visit.nodes} == {"robot2"}
     keyboard, joystick, teleop = visit.nodes
@@ -274,13 +283,13 @@ def test_keyboard_and_joystick_drive_one_robot() -> None:
     assert joystick.parameters["device_id"] == 3
     assert teleop.parameters["publish_stamped_twist"] is True
     assert teleop.files == (ROOT / "params" / "teleop.yaml",)
-    assert visited(path_of("teleop"), prefix="env").executables == ["teleop_twist_keyboard"]
+    assert visit_launch(path_of("teleop"), prefix="env").executables == ["teleop_twist_keyboard"]
 
 
 def test_a_terminal_or_package_that_is_missing_is_named() -> None:
-    visit = visited(path_of("teleop"), prefix="no_such_terminal -e")
+    visit = visit_launch(path_of("teleop"), prefix="no_such_terminal -e")
     assert "terminal 'no_such_terminal' is not installed" in visit.reports
-    visit = visited(path_of("teleop"), prefix="env", use_joystick="true")
+    visit = visit_launch(path_of("teleop"), prefix="env", use_joystick="true")
     assert len(visit.nodes) + visit.reports.count("is not installed") == 3
 
 
@@ -289,10 +298,10 @@ def test_the_filter_shares_the_origin_of_the_world() -> None:
     field, warehouse = (ROOT / "worlds" / f"{n}.world.xml" for n in ("field", "warehouse"))
     for given, expected in (("", (40.0, -3.5, 0.0)), ("[1.5, 2.0, 0.0]", (1.5, 2.0, 0.0))):
         arguments = {"datum": given} if given else {}
-        visit = visited(EKF, world_file=str(field), use_gps="true", **arguments)
+        visit = visit_launch(EKF, world_file=str(field), use_gps="true", **arguments)
         (navsat,) = (n for n in visit.nodes if n.executable == "navsat_transform_node")
         datum = navsat.parameters["datum"]
         assert tuple(datum) == expected
         assert all(isinstance(number, float) for number in datum)  # a whole number ends the node
-    visit = visited(EKF, world_file=str(warehouse), use_gps="true")
+    visit = visit_launch(EKF, world_file=str(warehouse), use_gps="true")
     assert "warehouse.world.xml has no <georeference>" in visit.reports

@@ -64,9 +64,9 @@ def test_costmaps_find_the_scan_in_every_distribution(tmp_path: Path) -> None:
     costmap's node, whose namespace is <robot>/local_costmap; Kilted's joinWithParentNamespace
     leaves absolute names alone.
     """
-    consumers = pytest.importorskip("mvsim_ros2.consumers", exc_type=ImportError)
+    launch_helpers = pytest.importorskip("mvsim_ros2.launch_helpers", exc_type=ImportError)
     path = ROOT / "params" / "nav2.yaml"
-    moved = Path(consumers.costmaps_in_namespace(str(path), "fleet/r1"))
+    moved = Path(launch_helpers.params_with_namespaced_costmaps(str(path), "fleet/r1"))
     plain, in_namespace = (yaml.safe_load(p.read_text()) for p in (path, moved))
     moved.unlink()
     for name in ("local_costmap", "global_costmap"):
@@ -92,7 +92,7 @@ def test_costmaps_clear_by_rays_that_hit_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nav2", "nav2_omni"])
-def test_amcl_is_told_where_the_robot_is(name: str) -> None:
+def test_amcl_gets_the_initial_pose_from_the_simulator(name: str) -> None:
     """By the simulator on initialpose, in any world and with any x_pose.
 
     navigation2 (jazzy and main), nav2_amcl/src/amcl_node.cpp, on_activate: a pose that came before

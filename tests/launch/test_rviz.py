@@ -20,7 +20,7 @@ pytest.importorskip("ackermann_msgs")
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 
 from tests.conftest import ROOT, DomainPool
-from tests.ros.running import LATCHED, NodeProcess, Observer, eventually
+from tests.ros.node_process import LATCHED, NodeProcess, Observer, eventually
 
 pytestmark = pytest.mark.ros
 
@@ -28,7 +28,7 @@ FILES = sorted((ROOT / "rviz").glob("*.rviz"))
 #: Worlds whose launch files prefix the frames.
 PREFIXED = {"multi_robot", "trailers", "two_robots"}
 #: The worlds of configurations that are called otherwise, and what others publish there.
-ELSEWHERE = {"sim": "building", "nav2": "building", "ekf": "field"}
+REPLACED = {"sim": "building", "nav2": "building", "ekf": "field"}
 FOREIGN = {
     "nav2": {
         *("/plan", "/local_costmap/published_footprint"),
@@ -69,7 +69,7 @@ class Shown:
 
 
 def manager(path: Path) -> dict[str, Any]:
-    """Return the part of a configuration that says what is shown."""
+    """Return the displays of a configuration."""
     tree: dict[str, Any] = yaml.safe_load(path.read_text())
     return dict(tree["Visualization Manager"])
 
@@ -92,7 +92,7 @@ def shown(path: Path) -> Iterator[Shown]:
 def test_every_robot_of_the_world_is_shown_with_all_it_has(path: Path) -> None:
     from mvsim_core import read_world
 
-    world, _ = read_world(ROOT / "worlds" / f"{ELSEWHERE.get(path.stem, path.stem)}.world.xml")
+    world, _ = read_world(ROOT / "worlds" / f"{REPLACED.get(path.stem, path.stem)}.world.xml")
     topics = {one.topic for one in shown(path)} - FOREIGN.get(path.stem, set())
     expected = {"/map"} if "/map" in topics else set()
     for vehicle in world.vehicles:
@@ -114,7 +114,7 @@ def test_fast_topics_are_read_reliably_and_lasting_ones_late(path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_the_simulator_publishes_what_is_shown(path: Path, domain_pool: DomainPool) -> None:
-    world = ROOT / "worlds" / f"{ELSEWHERE.get(path.stem, path.stem)}.world.xml"
+    world = ROOT / "worlds" / f"{REPLACED.get(path.stem, path.stem)}.world.xml"
     several = {"frame_prefix": "<name>/"} if path.stem in PREFIXED else {}
     domain = domain_pool.take()
     node = NodeProcess(domain, world, **several)
@@ -141,11 +141,11 @@ def assert_compatible(observer: Observer, one: Shown) -> None:
 
 
 def frames_of(observer: Observer) -> set[str]:
-    """Return the frames that are told on /tf and /tf_static."""
+    """Return the frames on /tf and /tf_static."""
     from tf2_msgs.msg import TFMessage
 
-    observer.listen("/tf", TFMessage)
-    observer.listen("/tf_static", TFMessage, LATCHED)
+    observer.subscribe("/tf", TFMessage)
+    observer.subscribe("/tf_static", TFMessage, LATCHED)
     messages = eventually(lambda: observer.all("/tf"), "a transform")
     links = [t for m in messages for t in m.transforms]
     return {t.header.frame_id for t in links} | {t.child_frame_id for t in links}

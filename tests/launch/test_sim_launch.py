@@ -22,7 +22,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch import LaunchDescription
 from tests.conftest import ROOT, DomainPool
 from tests.launch import behaviour
-from tests.ros.running import Observer
+from tests.ros.node_process import Observer
 
 POOL = DomainPool()
 DOMAIN = POOL.take()
@@ -55,13 +55,13 @@ class TestWhileRunning(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Listen."""
+        """Start to record."""
         os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
-        cls.observer = behaviour.listener(DOMAIN)
+        cls.observer = behaviour.observer_of(DOMAIN)
 
     @classmethod
     def tearDownClass(cls) -> None:
-        """Stop listening."""
+        """Destroy the observer."""
         cls.observer.close()
 
     def test_1_it_is_ready(self) -> None:
@@ -77,7 +77,7 @@ class TestWhileRunning(unittest.TestCase):
         behaviour.collides(self.observer)
 
     def test_4_it_resets(self) -> None:
-        """The start comes back."""
+        """A reset restores the initial pose."""
         behaviour.resets(self.observer)
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("simulation_interfaces")
 
 from tests.conftest import DomainPool
 from tests.launch import behaviour
-from tests.ros.running import NodeProcess, Observer
+from tests.ros.node_process import NodeProcess, Observer
 
 pytestmark = pytest.mark.ros
 
@@ -32,7 +32,7 @@ def running(domain: int) -> Iterator[NodeProcess]:
 
 @pytest.fixture(scope="module")
 def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
-    observer = behaviour.listener(domain)
+    observer = behaviour.observer_of(domain)
     yield observer
     observer.close()
 

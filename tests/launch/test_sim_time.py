@@ -19,9 +19,9 @@ pytest.importorskip("launch_ros.actions", reason="launch files need it")
 
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 
-from mvsim_ros2 import consumers
+from mvsim_ros2 import launch_helpers
 from tests.conftest import ROOT
-from tests.launch.visiting import Visit, visited
+from tests.launch.launch_visitor import Visit, visit_launch
 
 FILES = sorted((ROOT / "launch").glob("*.launch.*"))
 WORLD = str(ROOT / "worlds" / "field.world.xml")
@@ -44,7 +44,7 @@ class WithForeign(Visit):
     foreign: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
     def visit(self, entity: Any) -> None:
-        """Note a foreign file; do anything else as usual."""
+        """Record a third-party launch file; visit anything else as usual."""
         if isinstance(entity, Foreign):
             given = {self._text(k): self._text(v) for k, v in entity.launch_arguments}
             self.foreign.append((entity.file.name, given))
@@ -57,10 +57,10 @@ class WithForeign(Visit):
 
 def evaluated(file: Path, **arguments: str) -> Iterator[tuple[str, bool | None]]:
     """Iterate over what a file starts with all parts on: its name, and its use_sim_time."""
-    parts = {name: "true" for name in visited(file, WithForeign, world_file=WORLD).declared()}
+    parts = {name: "true" for name in visit_launch(file, WithForeign, world_file=WORLD).declared()}
     given = {k: v for k, v in parts.items() if k.startswith("use_") and k not in NO_PART}
     given |= {"world_file": WORLD, "headless": "false", "prefix": "env", **arguments}
-    visit = visited(file, WithForeign, **given)
+    visit = visit_launch(file, WithForeign, **given)
     for node in visit.nodes:
         yield node.executable, _switch(node.parameters.get("use_sim_time"))
     for name, values in visit.foreign:
@@ -73,10 +73,10 @@ def _switch(value: Any) -> bool | None:
 
 @pytest.fixture(autouse=True)
 def all_consumers_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "missing", lambda package: "")
-    monkeypatch.setattr(consumers, "get_package_share_directory", lambda package: package)
-    monkeypatch.setattr(consumers, "PythonLaunchDescriptionSource", Path)
-    monkeypatch.setattr(consumers, "IncludeLaunchDescription", Foreign)
+    monkeypatch.setattr(launch_helpers, "missing_package", lambda package: "")
+    monkeypatch.setattr(launch_helpers, "get_package_share_directory", lambda package: package)
+    monkeypatch.setattr(launch_helpers, "PythonLaunchDescriptionSource", Path)
+    monkeypatch.setattr(launch_helpers, "IncludeLaunchDescription", Foreign)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)

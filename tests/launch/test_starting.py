@@ -22,7 +22,7 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
 from tests.conftest import ROOT, DomainPool
-from tests.ros.running import Observer, environment, eventually
+from tests.ros.node_process import Observer, environment, eventually
 
 pytestmark = [
     pytest.mark.ros,
@@ -39,7 +39,7 @@ END = 10.0
 
 
 class Launch:
-    """A running `ros2 launch mvsim_ros2 …`, and somebody who listens."""
+    """A running `ros2 launch mvsim_ros2 …`, and an observer."""
 
     def __init__(self, domain: int, folder: Path, name: str, arguments: dict[str, str]) -> None:
         self._log = folder / "launch.log"
@@ -98,13 +98,13 @@ def topics(observer: Observer) -> set[str]:
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith(("rviz", "teleop"))])
 def test_it_starts_simulates_and_ends(name: str, domain_pool: DomainPool, tmp_path: Path) -> None:
     with launched(domain_pool, tmp_path, name, **WORLD, **ALONE) as (launch, observer):
-        observer.listen("/clock", Clock)
+        observer.subscribe("/clock", Clock)
         eventually(lambda: len(observer.all("/clock")) > 50, "/clock")
         assert launch.interrupt() == 0
         assert "process has finished cleanly" in launch.output
         assert "Traceback" not in launch.output
         assert "[ERROR]" not in launch.output
-        assert "is not installed" not in launch.output  # nobody was asked for
+        assert "is not installed" not in launch.output  # no third-party package was requested
 
 
 @pytest.mark.parametrize("name", ["rviz.launch.py", "teleop.launch.py"])
@@ -141,7 +141,7 @@ def test_nav2_s_arguments_place_the_robot_and_leave_no_file(
 ) -> None:
     place = {"namespace": "r7", "x_pose": "-4.5", "y_pose": "0.5", "yaw": "1.57"}
     with launched(domain_pool, tmp_path, "nav2.launch.py", **ALONE, **place) as (launch, observer):
-        observer.listen("/r7/ground_truth/odom", Odometry)
+        observer.subscribe("/r7/ground_truth/odom", Odometry)
         pose = observer.newest("/r7/ground_truth/odom").pose.pose
         assert (pose.position.x, pose.position.y) == pytest.approx((-4.5, 0.5), abs=1e-3)
         assert pose.orientation.z == pytest.approx(0.7068, abs=1e-3)

@@ -119,7 +119,7 @@ def test_no_package_hides_from_colcon(package: str) -> None:
     assert (ROOT / "pypi" / "COLCON_IGNORE").exists()
 
 
-MODULES = {"pillow": "PIL", "pyyaml": "yaml"}
+MODULES = {"mapbox-earcut": "mapbox_earcut", "pillow": "PIL", "pyyaml": "yaml"}
 WITH_NUMBA = {"llvmlite"}
 
 
@@ -129,12 +129,15 @@ def test_every_import_is_declared(package: str) -> None:
     declared = _lines(setup["options"]["install_requires"])
     declared += [line for row in setup["options.extras_require"].values() for line in _lines(row)]
     known = {re.split(r"[<>=~!\[]", line)[0] for line in declared}
-    known = {MODULES.get(name, name) for name in known} | WITH_NUMBA | {package}
+    known = {MODULES.get(name, name) for name in known} | WITH_NUMBA
+    modules = [folder for folder in (ROOT / package).glob("mvsim_*") if folder.is_dir()]
+    known |= {folder.name for folder in modules}
     depends = _manifest(ROOT / package / "package.xml").iter("exec_depend")
     known |= {(depend.text or "").strip() for depend in depends}
     missing = {
         f"{root} ({path.name})"
-        for path in (ROOT / package / package).rglob("*.py")
+        for folder in modules
+        for path in folder.rglob("*.py")
         for root in _roots(path)
         if root not in known
     }

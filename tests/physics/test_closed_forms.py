@@ -132,9 +132,19 @@ def test_twist_beyond_the_steering_limit_widens_the_circle() -> None:
     assert robot.twist.wz == pytest.approx(0.5 * math.tan(math.radians(30)) / 1.3, rel=0.02)
 
 
-@pytest.mark.parametrize(("m1", "m2", "e"), [(10, 10, 1.0), (10, 30, 0.5), (40, 10, 0.0)])
+@pytest.mark.parametrize(
+    ("m1", "m2", "e"),
+    [
+        (10, 10, 1.0),
+        (10, 30, 0.5),
+        (40, 10, 0.0),
+    ],
+)
 def test_head_on_collision_keeps_momentum_and_restitution(m1: float, m2: float, e: float) -> None:
-    """Two blocks on ice: momentum stays, speeds follow from the restitution."""
+    """Two blocks on ice, face to face: both speeds follow from momentum and restitution.
+
+    The contact's two points are symmetric, so that nothing turns.
+    """
     u = 3.0
     w = load_world(
         text=world(
@@ -146,8 +156,10 @@ def test_head_on_collision_keeps_momentum_and_restitution(m1: float, m2: float, 
     w.run(1.2)
     va, vb = float(rows["a"]["cvx"]), float(rows["b"]["cvx"])
     assert m1 * va + m2 * vb == pytest.approx(m1 * u, rel=1e-5)
-    # the solver bounces the two contact points one after the other, which costs a little
-    assert vb - va == pytest.approx(e * u, abs=0.15 * u)
+    # a hundredth: what an iterative solver of two coupled points leaves after some rounds
+    assert vb - va == pytest.approx(e * u, abs=0.01 * u)
+    assert float(rows["a"]["wz"]) == pytest.approx(0.0, abs=0.01 * u)
+    assert float(rows["b"]["wz"]) == pytest.approx(0.0, abs=0.01 * u)
 
 
 def test_block_slides_v2_by_2_mu_g() -> None:

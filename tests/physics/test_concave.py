@@ -138,6 +138,6 @@ def test_lidar_looks_into_the_dent() -> None:
 def test_dents_carry_nothing() -> None:
     """The top of a dented block is ground only where there is block."""
     w = load_world(text=world(shaped(L_POINTS, pose="0 0 0", extra="<static>true</static>")))
-    ground = w._contents.ground
+    ground = w._runtime.ground
     assert ground.height(0.5, 1.5, 2.0) == 1.0
     assert ground.height(1.5, 1.5, 2.0) == 0.0

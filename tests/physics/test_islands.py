@@ -11,9 +11,10 @@ from itertools import pairwise
 import pytest
 
 from mvsim_core import BuildError, WorldFileError, load_world, read_world, world_of
-from mvsim_core.assembly.islands import combined, find_islands
-from mvsim_core.solver.base import Inertia
+from mvsim_core.state.entities import Inertia
 from mvsim_core.world.handles import Handle
+from mvsim_core.world.islands import combined, component
+from tests.physics.test_joints import RIGID
 from tests.physics.worlds import block, cart, friction, twist_pid, world
 
 PID = twist_pid(60, 30, 80)
@@ -34,11 +35,12 @@ def relative(a: Handle, b: Handle) -> tuple[float, float, float]:
 def test_flood_fill_goes_through_welds_only() -> None:
     """Chains and stars are one island each; the rest is alone."""
     names = ["a", "b", "c", "d", "e", "f"]
-    assert find_islands(names, [("a", "b"), ("c", "b"), ("e", "f")]) == [
-        ["a", "b", "c"],
-        ["e", "f"],
-    ]
-    assert find_islands(names, []) == []
+    blocks = [block(name, f"{2 * i} 0 0") for i, name in enumerate(names)]
+    w = load_world(text=world(*blocks, weld("a", "b"), weld("c", "b"), weld("e", "f")))
+    islands = {name: component(w.data, name) for name in names}
+    assert islands["a"] == islands["b"] == islands["c"] == ["a", "b", "c"]
+    assert islands["d"] == ["d"]
+    assert islands["e"] == islands["f"] == ["e", "f"]
 
 
 def test_parallel_axis_theorem() -> None:
@@ -158,11 +160,12 @@ def test_pivot_on_a_member_holds() -> None:
         )
     )  # fmt: skip
     w.vehicles["tractor"].set_twist(0.8, 0.0, 0.3)
-    w.run(5.0)
-    hitch, trailer = w.blocks["hitch"].pose, w.vehicles["trailer"].pose
-    tip = complex(hitch.x, hitch.y) - 0.2 * complex(math.cos(hitch.yaw), math.sin(hitch.yaw))
-    eye = complex(trailer.x, trailer.y) + complex(math.cos(trailer.yaw), math.sin(trailer.yaw))
-    assert abs(tip - eye) < 3e-3
+    for _ in range(1000):
+        w.step()
+        hitch, trailer = w.blocks["hitch"].pose, w.vehicles["trailer"].pose
+        tip = complex(hitch.x, hitch.y) - 0.2 * complex(math.cos(hitch.yaw), math.sin(hitch.yaw))
+        eye = complex(trailer.x, trailer.y) + complex(math.cos(trailer.yaw), math.sin(trailer.yaw))
+        assert abs(tip - eye) < RIGID
 
 
 def test_fixed_things_make_no_island() -> None:
@@ -211,7 +214,10 @@ def test_a_hit_keeps_the_momenta_of_island_and_hitter() -> None:
     before, start = momenta(), relative(w.blocks["a"], w.blocks["b"])
     w.run(2.0)
     assert abs(w.blocks["a"].twist.wz) > 0.1
-    assert momenta() == pytest.approx(before, abs=2e-3)  # of 15 N s; contacts in single precision
+    after = momenta()
+    # of 15 N s, if the solver rounds to single precision; the spin has the arm of 1 m in it too
+    assert after[:2] == pytest.approx(before[:2], abs=1e-5)
+    assert after[2] == pytest.approx(before[2], abs=1e-3)
     assert relative(w.blocks["a"], w.blocks["b"]) == pytest.approx(start, abs=1e-6)
 
 
@@ -256,11 +262,11 @@ def test_driven_pivot_reaches_its_angle() -> None:
     w = load_world(text=arm('kp="40" kd="20" target_angle_deg="60"'))
     elbow = w.pivots["elbow"]
     w.run(6.0)
-    assert elbow.angle == pytest.approx(math.radians(60), abs=0.01)
+    assert elbow.angle == pytest.approx(math.radians(60), abs=1e-4)
     assert w.blocks["base"].pose.yaw < -0.05
     elbow.target = math.radians(-20)
     w.run(6.0)
-    assert elbow.angle == pytest.approx(math.radians(-20), abs=0.01)
+    assert elbow.angle == pytest.approx(math.radians(-20), abs=1e-4)
 
 
 def test_torques_of_a_pivot_are_equal_and_opposite_and_limited() -> None:
@@ -276,7 +282,8 @@ def test_torques_of_a_pivot_are_equal_and_opposite_and_limited() -> None:
             )
             for b in w.bodies
         )
-        assert abs(spin) < 0.05
+        # the joint passes on some 6 N s, at anchors that are RIGID apart at most
+        assert abs(spin) < 10.0 * RIGID
 
 
 TRAIN = world(
@@ -340,3 +347,26 @@ def test_a_trailer_angle_shrinks_or_grows_as_its_formula_says(speed: float) -> N
         want = 2 * math.atan(math.tan(0.5 * start) * math.exp(-way / b))
         assert angle == pytest.approx(want, rel=0.015)
     assert abs(angle) < 0.5 * start if speed > 0 else abs(angle) > 2 * start
+
+
+def test_restore_brings_back_the_targets_of_driven_pivots() -> None:
+    """From a snapshot the arm seeks the angle that it sought then, and takes the same way."""
+    w = load_world(text=arm('kp="40" kd="20" target_angle_deg="60"'))
+    elbow = w.pivots["elbow"]
+    elbow.target = math.radians(35)
+    w.run(0.4)
+    snapshot = w.state()
+    way = []
+    for _ in range(100):
+        w.step()
+        way.append((elbow.angle, elbow.torque))
+    elbow.target = math.radians(-80)
+    w.run(0.4)
+    w.restore(snapshot)
+    elbow = w.pivots["elbow"]
+    assert elbow.target == math.radians(35)
+    again = []
+    for _ in range(100):
+        w.step()
+        again.append((elbow.angle, elbow.torque))
+    assert again == way

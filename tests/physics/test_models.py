@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import load_world
-from mvsim_core.controllers.pid import filter_set_point, pid_output
+from mvsim_core.controllers.pid import filter_set_point, pid_output, take_set_point
 from mvsim_core.dynamics.drivetrain import split_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities, settled_slip, slip_angle
@@ -134,7 +134,7 @@ def test_steered_wheels_keep_the_direction_of_their_angle() -> None:
     for wz in (0.0, 0.4, -0.3):
         sim.vehicles["r1"].set_twist(1.0, 0.0, wz)
         sim.run(0.05)
-        wheels = sim.state_arrays.wheels
+        wheels = sim.data.wheels
         assert bool(np.any(wheels["yaw"])) == (wz != 0.0)
         np.testing.assert_allclose(wheels["yaw_c"], np.cos(wheels["yaw"]), atol=1e-15)
         np.testing.assert_allclose(wheels["yaw_s"], np.sin(wheels["yaw"]), atol=1e-15)
@@ -254,7 +254,7 @@ def test_each_differential_may_be_of_its_own_kind() -> None:
     """An open centre with torsens at the axles, as the documentation has it."""
     gears = '<drivetrain type="torsen_4wd" center="open" front="open"/>'
     w = load_world(text=world(drivetrain(gears)))
-    row = w.state_arrays.vehicles[0]
+    row = w.data.vehicles[0]
     assert row["bias_centre"] == 0.0
     assert row["bias_front"] == 0.0
     assert row["bias_rear"] == 1.5
@@ -263,7 +263,8 @@ def test_each_differential_may_be_of_its_own_kind() -> None:
 def pid(**values: float) -> Rows:
     """Return a PID row without limits."""
     row = np.zeros(1, PID)
-    row["i_max"] = row["max_torque"] = math.inf
+    row["i_max"] = row["max_torque"] = row["high"] = math.inf
+    row["low"] = -math.inf
     for name, value in values.items():
         row[name] = value
     return row[0]
@@ -286,18 +287,29 @@ def test_derivative_of_a_ramp_is_its_slope(n: float) -> None:
     assert out == pytest.approx(2.0 * 0.5, rel=1e-3)
 
 
-def test_anti_windup_leaves_saturation_at_once() -> None:
-    """After a long saturation the torque turns sooner with anti-windup."""
-    steps = []
-    for flag in (0, 1):
-        p = pid(kp=1.0, ki=10.0, max_torque=5.0, antiwindup=flag)
-        for _ in range(500):
-            pid_output(p, 10.0, 0.0, 0.01)
-        count = 0
-        while pid_output(p, -1.0, 0.0, 0.01) > 0.0:
-            count += 1
-        steps.append(count)
-    assert steps[1] < 0.2 * steps[0]
+@pytest.mark.parametrize("flag", [0, 1])
+@pytest.mark.parametrize("error", [1.0, 10.0])
+def test_anti_windup_leaves_saturation_at_once(flag: int, error: float) -> None:
+    """A long saturation leaves no more in the integral than KP e did not give, with no limit."""
+    p = pid(kp=1.0, ki=10.0, max_torque=5.0, antiwindup=flag)
+    for _ in range(5000):
+        assert pid_output(p, error, 0.0, 0.01) <= 5.0
+    assert p["integral"] <= max(5.0 - error, 0.0)
+    first = pid_output(p, -error, 0.0, 0.01)
+    assert first < max(5.0 - 2.0 * error, -4.0)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("weight", "left"), [(0.0, 0.0), (2.0, 2.0), (5.0, 3.0), (-2.0, 0.0)])
+def test_a_reversal_keeps_what_carries_the_weight(sign: float, weight: float, left: float) -> None:
+    """What a wheel has summed up against a wall is gone; the weight on a slope still counts."""
+    p = pid(ki=10.0)
+    take_set_point(p, sign * 0.5, 0.0, sign * weight)
+    p["integral"] = sign * 3.0
+    take_set_point(p, 0.0, 0.0, sign * weight)
+    assert p["integral"] == sign * 3.0
+    take_set_point(p, -sign * 0.2, 0.0, sign * weight)
+    assert p["integral"] == sign * left
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -345,7 +357,7 @@ def test_static_loads_balance_the_centre_of_mass() -> None:
     w.run(1.0)
     wheels = w.vehicles["r1"].wheels
     moment = sum(wheel.load * wheel.position[0] for wheel in wheels)
-    centre = float(w.state_arrays.vehicles["chassis_x"][0])
+    centre = float(w.data.vehicles["chassis_x"][0])
     assert moment == pytest.approx(800 * G * centre, rel=1e-6)
 
 
@@ -415,3 +427,26 @@ def test_locked_wheels_brake_with_each_model(ground: str, deceleration: float) -
         for wheel in robot.wheels:
             wheel.omega = max(wheel.omega, 0.0)
     assert robot.pose.x == pytest.approx((v**2 - 0.2**2) / (2 * deceleration), rel=0.02)
+
+
+@pytest.mark.parametrize("dt", [0.0005, 0.001])
+def test_loads_follow_the_forces_within_a_tyres_time(dt: float) -> None:
+    """After a sudden drive force the load moves by 1 - exp(-t / 20 ms) of what it moves in all.
+
+    The implementation's Euler steps give 1 - (1 - dt/τ)^n, which is ahead of it by at most
+    dt / (2 e τ): 1 % at 1 ms. The force itself arrives in the second step, so that a step more or
+    less is dt / (e τ).
+    """
+    text = world(loaded("<fl_torque>-200</fl_torque><fr_torque>-200</fr_torque>"), dt=dt)
+    w = load_world(text=text)
+    rear = w.vehicles["r1"].wheels[0]
+    at = {}
+    w.step()
+    at[0.0] = rear.load
+    for time in (0.01, 0.02, 0.04):
+        w.run(time - (w.time - dt))
+        at[time] = rear.load
+    w.run(0.3)
+    for time in (0.01, 0.02, 0.04):
+        part = (at[time] - at[0.0]) / (rear.load - at[0.0])
+        assert part == pytest.approx(1.0 - math.exp(-time / 0.02), abs=2.5 * dt / (math.e * 0.02))

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from mvsim_core import BuildError, load_world
+from mvsim_core.terrain.surface import PIECE, Surface, join_maps, map_of
 from tests.physics.test_slopes import FOUR, TWO
 from tests.physics.worlds import block, cart, friction, twist_pid, world
 
@@ -147,7 +148,7 @@ def test_image_rows_run_along_x_and_scale_from_darkest_to_brightest(tmp_path: Pa
       <elevation_image_min_z>1</elevation_image_min_z>
       <elevation_image_max_z>5</elevation_image_max_z><resolution>2</resolution></element>"""
     w = load_world(text=world(text, cart(pose="-2 -3 0"), cart("r2", "2 3 0")))
-    ground = w._contents.ground
+    ground = w._runtime.ground
     assert ground.height(-2.0, -3.0, 9.0) == pytest.approx(1.0)
     assert ground.height(2.0, 3.0, 9.0) == pytest.approx(5.0)
     assert ground.height(0.0, 0.0, 9.0) == pytest.approx(1 + 4 * 20 / 200)
@@ -185,3 +186,41 @@ def test_blocks_rest_on_the_ground() -> None:
     w.run(6.0)
     assert b.pose.x > 3.0
     assert b.pose.z == pytest.approx(b.pose.x * math.tan(math.radians(5)), abs=1e-6)
+
+
+@pytest.mark.parametrize(("height", "climbs"), [(0.217, True), (0.223, False)])
+def test_the_highest_step_that_is_climbed_is_55_percent_of_a_wheel(
+    height: float, climbs: bool
+) -> None:
+    """Wheels of 0.4 m climb 0.22 m."""
+    w = load_world(text=world(wide_step(height), four()))
+    robot = w.vehicles["r1"]
+    robot.set_twist(0.5)
+    w.run(8.0)
+    assert robot.pose.x == pytest.approx(4.0, abs=1e-6) if climbs else robot.pose.x < 1.7
+
+
+@pytest.mark.parametrize("corner", [(0.0, 0.0), (3.0, 7.0), (-20.0, 5.0), (4.0, -30.0)])
+def test_a_map_ends_where_its_samples_end(corner: tuple[float, float]) -> None:
+    """Within the map its height counts, beside it that of the plane, whatever its corner."""
+    x0, y0 = corner
+    row, samples = map_of(np.full((5, 9), 2.0), 0.5, corner)  # 2 m along x, 4 m along y
+    plane = np.zeros(1, PIECE)
+    plane["body"] = -1
+    plane["x0"] = plane["y0"] = -100.0
+    plane["x1"] = plane["y1"] = plane["far"] = 100.0
+    plane["c"] = 1.0
+    ground = Surface(plane, np.zeros((0, 2)), row, samples)
+    for x in (x0, x0 + 1.0, x0 + 2.0):
+        for y in (y0, y0 + 1.9, y0 + 4.0):
+            assert ground.height(x, y, 9.0) == 2.0
+    for x, y in ((-0.01, 2.0), (2.01, 2.0), (1.0, -0.01), (1.0, 4.01), (-9.0, -9.0)):
+        assert ground.height(x0 + x, y0 + y, 9.0) == 0.0
+
+
+def test_beyond_several_maps_the_nearest_one_goes_on() -> None:
+    """Two maps 10 m apart along y: the ground between them is that of the nearer one."""
+    maps = [map_of(np.full((3, 3), z), 1.0, (4.0, y)) for z, y in ((1.0, 6.0), (5.0, 18.0))]
+    ground = Surface(np.zeros(0, PIECE), np.zeros((0, 2)), *join_maps(maps))
+    for y, want in ((-3.0, 1.0), (7.0, 1.0), (12.9, 1.0), (13.1, 5.0), (19.0, 5.0), (40.0, 5.0)):
+        assert ground.height(5.0, y, 99.0) == want, y

@@ -249,7 +249,7 @@ def run_crowd(w: World) -> bytes:
         w.step()
         touched = touched or any(robot.in_collision for robot in w.vehicles.values())
     assert touched
-    state = w.state_arrays
+    state = w.data
     return b"".join(
         np.ascontiguousarray(a).tobytes()
         for a in (state.bodies, state.wheels, state.vehicles, state.pids)

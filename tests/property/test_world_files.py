@@ -77,12 +77,12 @@ def test_vehicles_of_one_class_share_its_text() -> None:
     assert text.count('class="rover"') == 49
 
 
-def test_what_cannot_be_said_is_refused() -> None:
+def test_what_a_file_cannot_express_is_an_error() -> None:
     for spec, message in (
-        (WorldSpec(gravity=float("nan")), "gravity: a world file cannot say nan"),
-        (WorldSpec(server_address=" padded"), "server_address: a world file cannot say ' padded'"),
+        (WorldSpec(gravity=float("nan")), "gravity: a world file cannot express nan"),
+        (WorldSpec(server_address=" x"), "server_address: a world file cannot express ' x'"),
         (WorldSpec(vehicles=(VehicleSpec(dynamics=DifferentialSpec(wheels=())),)), "l_wheel"),
-        (WorldSpec(vehicles=(VehicleSpec(dynamics=_shapeless()),)), "shape: .* cannot say None"),
+        (WorldSpec(vehicles=(VehicleSpec(dynamics=_shapeless()),)), "shape: .* express None"),
     ):
         with pytest.raises(BuildError, match=message):
             dump_world(spec)

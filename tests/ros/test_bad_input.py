@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the node says to input that it cannot use: one clear error, exit code 1, no traceback."""
+"""Invalid input of the node: one error, exit code 1, no traceback."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import DomainPool
-from tests.ros.running import NodeProcess
+from tests.ros.node_process import NodeProcess
 
 pytestmark = pytest.mark.ros
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that a vehicle cannot follow are said once; steering angles in place of yaw rates."""
+"""Commands that a vehicle cannot follow are logged once; angles in place of yaw rates."""
 
 import math
 import time
@@ -15,9 +15,10 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from mvsim_core import load_world
-from mvsim_ros2.conversions.commands import TwistCommand, follow_twist
+from mvsim_ros2.conversions.commands import TwistCommand
+from mvsim_ros2.inputs.commands import follow_twist
 from tests.conftest import DomainPool
-from tests.ros.running import NodeProcess, Observer, eventually
+from tests.ros.node_process import NodeProcess, Observer, eventually
 from tests.ros.worlds import two_robots
 
 pytestmark = pytest.mark.ros
@@ -48,7 +49,7 @@ def steered(speed: float, angle: float) -> AckermannDriveStamped:
 
 
 class Case(NamedTuple):
-    """A command that cannot be followed, and what is said of it."""
+    """A command that cannot be followed, and its warning."""
 
     topic: str
     message: Any
@@ -97,7 +98,7 @@ def warnings_in(running: NodeProcess) -> list[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_cannot_be_followed_is_said_once(
+def test_commands_that_cannot_be_followed_are_logged_once(
     observer: Observer, running: NodeProcess, name: str
 ) -> None:
     topic, message, text = CASES[name]
@@ -109,11 +110,11 @@ def test_what_cannot_be_followed_is_said_once(
     assert text in line
 
 
-def test_a_new_vehicle_of_the_same_name_says_it_again(
+def test_a_new_vehicle_of_the_same_name_logs_again(
     observer: Observer, running: NodeProcess
 ) -> None:
     pytest.importorskip("simulation_interfaces")
-    from tests.ros.controlling import Client
+    from tests.ros.service_client import Client
 
     client = Client(observer.node)
     assert client.call("DeleteEntity", entity="zoe").result.result == 1
@@ -129,14 +130,14 @@ def test_a_new_vehicle_of_the_same_name_says_it_again(
 def steering(
     domain_pool: DomainPool, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[NodeProcess, Observer]]:
-    """A node that takes angular.z as an angle, and somebody who listens to both robots."""
+    """A node that takes angular.z as an angle, and an observer of both robots."""
     domain = domain_pool.take()
     world = two_robots(tmp_path_factory.mktemp("angle"), [])
     process = NodeProcess(domain, world, cmd_angle_instead_rotvel=True)
     observer = Observer(domain)
     for name in ("zoe", "anna"):
-        observer.listen(f"/{name}/odom", Odometry)
-    observer.listen("/anna/joint_states", JointState)
+        observer.subscribe(f"/{name}/odom", Odometry)
+    observer.subscribe("/anna/joint_states", JointState)
     yield process, observer
     observer.close()
     process.close()
@@ -190,7 +191,7 @@ def test_a_robot_that_does_not_steer_keeps_to_the_yaw_rate(
         )
 
 
-def test_sideways_is_said_with_angles_too(tmp_path: Path) -> None:
+def test_sideways_commands_are_logged_with_angles_too(tmp_path: Path) -> None:
     car = load_world(two_robots(tmp_path, [])).vehicles["anna"]
     with pytest.warns(UserWarning, match="anna cannot move sideways"):
         follow_twist(car, TwistCommand(0.5, 0.1, 0.2), angle=True)

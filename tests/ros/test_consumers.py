@@ -18,10 +18,10 @@ from tests.conftest import DomainPool
 from tests.ros.consumers import navsat
 from tests.ros.consumers.drive import TOLERANCE, Drive
 from tests.ros.consumers.filter import Filter, acceleration_of, rotation
-from tests.ros.consumers.listening import heard_from_the_start
 from tests.ros.consumers.localiser import Localiser, beams
 from tests.ros.consumers.plane import between, compose, inverse, moved, planar
 from tests.ros.consumers.scan_matching import Table, accepted
+from tests.ros.consumers.topic_recorder import recorded_from_start
 from tests.ros.rules import pose_matrix
 from tests.ros.worlds import surveyed_room
 
@@ -38,8 +38,8 @@ UPDATE_WAY, UPDATE_TURN = 0.2, 0.2  # m, rad: update_min_* of amcl in params/nav
 def drive(domain_pool: DomainPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drive]:
     world = surveyed_room(tmp_path_factory.mktemp("room"))
     options = {"publish_initialpose": True, "realtime_factor": 2.0}
-    with heard_from_the_start(domain_pool, world, 0.5, **options) as (listener, _):
-        yield Drive(listener, GOALS)
+    with recorded_from_start(domain_pool, world, 0.5, **options) as (recorder, _):
+        yield Drive(recorder, GOALS)
 
 
 @pytest.mark.parametrize("kind", GOALS)
@@ -52,7 +52,7 @@ def scan_points(drive: Drive) -> list[tuple[int, np.ndarray]]:
     """Return stamps and points (n, 2) in the robot's frame of all scans, as Karto reads them."""
     return [
         (stamp, moved(planar(drive.mount(scan)), accepted(scan, FARTHEST)))
-        for stamp, scan in drive.heard("/scan")
+        for stamp, scan in drive.messages("/scan")
     ]
 
 
@@ -96,16 +96,16 @@ def test_slam_toolbox_finds_the_way_by_matching_scans(drive: Drive) -> None:
 
 # -------------------------------------------------------------------------------------- AMCL
 def test_amcl_gets_the_map_and_the_pose_to_begin_with(drive: Drive) -> None:
-    (grid,) = drive.listener.all("/map")
+    (grid,) = drive.recorder.all("/map")
     info = grid.info
     assert (info.width, info.height) == (100, 80)
     assert info.resolution == pytest.approx(0.1)
     assert (info.origin.position.x, info.origin.position.y) == (-5.0, -4.0)
     assert grid.header.frame_id == "map"
-    (told,) = drive.listener.all("/initialpose")
-    assert told.header.frame_id == "map"
-    assert planar(pose_matrix(told.pose.pose)) == pytest.approx((-2.0, 1.0, math.pi / 2))
-    variances = np.diag(np.reshape(told.pose.covariance, (6, 6)))[[0, 1, 5]]
+    (initial,) = drive.recorder.all("/initialpose")
+    assert initial.header.frame_id == "map"
+    assert planar(pose_matrix(initial.pose.pose)) == pytest.approx((-2.0, 1.0, math.pi / 2))
+    variances = np.diag(np.reshape(initial.pose.covariance, (6, 6)))[[0, 1, 5]]
     assert (variances > 0).all()
 
 
@@ -113,10 +113,10 @@ def test_amcl_gets_the_map_and_the_pose_to_begin_with(drive: Drive) -> None:
 def test_amcl_converges_from_half_a_metre_and_twenty_degrees(
     drive: Drive, off: tuple[float, float, float]
 ) -> None:
-    (told,), (grid,) = drive.listener.all("/initialpose"), drive.listener.all("/map")
-    pose = planar(pose_matrix(told.pose.pose)) + np.array([*off[:2], math.radians(off[2])])
+    (initial,), (grid,) = drive.recorder.all("/initialpose"), drive.recorder.all("/map")
+    pose = planar(pose_matrix(initial.pose.pose)) + np.array([*off[:2], math.radians(off[2])])
     localiser = Localiser(grid, pose, np.array([0.3, 0.3, 0.25]), seed=1)
-    scans = drive.heard("/scan")
+    scans = drive.messages("/scan")
     before = drive.odometry.at(scans[0][0])
     for stamp, scan in scans:
         now = drive.odometry.at(stamp)
@@ -131,28 +131,28 @@ def test_amcl_converges_from_half_a_metre_and_twenty_degrees(
 
 
 def test_a_pose_estimate_of_rviz_moves_no_robot(drive: Drive) -> None:
-    """`initialpose` is for localisers: the simulator tells it and does not listen to it."""
-    node = drive.listener.node
+    """`initialpose` is for localisers: the simulator publishes it and does not subscribe."""
+    node = drive.recorder.node
     readers = node.get_subscriptions_info_by_topic("/initialpose")
     assert all(info.node_name != "mvsim" for info in readers)
     estimate = PoseWithCovarianceStamped()
     estimate.header.frame_id = "map"
     estimate.pose.pose.orientation.w = 1.0
-    before = drive.listener.newest("/ground_truth/odom").pose.pose.position
-    with drive.listener.repeat("/initialpose", estimate):
+    before = drive.recorder.newest("/ground_truth/odom").pose.pose.position
+    with drive.recorder.repeat("/initialpose", estimate):
         for _ in range(10):
-            after = drive.listener.newest("/ground_truth/odom").pose.pose.position
+            after = drive.recorder.newest("/ground_truth/odom").pose.pose.position
     assert math.hypot(after.x - before.x, after.y - before.y) < 0.05
 
 
 # ------------------------------------------------------------------------ robot_localization
 def test_robot_localization_fuses_odometry_and_imu(drive: Drive) -> None:
-    (_, first), *_ = drive.heard("/imu/data")
+    (_, first), *_ = drive.messages("/imu/data")
     mount, estimate, worst = drive.mount(first)[:3, :3], Filter(), np.zeros(7)
-    heard = drive.heard("/odom", "/imu/data")
-    begin, end = heard[0][0], heard[-1][0]
+    messages = drive.messages("/odom", "/imu/data")
+    begin, end = messages[0][0], messages[-1][0]
     before = -1
-    for stamp, message in heard:
+    for stamp, message in messages:
         estimate.predict(stamp)
         if message.header.frame_id == first.header.frame_id:
             assert stamp > before  # two of one sensor with one stamp would be fused twice
@@ -171,13 +171,13 @@ def test_robot_localization_fuses_odometry_and_imu(drive: Drive) -> None:
 
 
 def test_without_gravity_the_unit_feels_how_the_robot_moves(drive: Drive) -> None:
-    """What is left of accelerations says nothing on average, and how speed changes in a while."""
-    heard = drive.heard("/imu/data")
-    mount = drive.mount(heard[0][1])[:3, :3]
-    felt = np.array([acceleration_of(m, mount) for _, m in heard])
+    """Accelerations without gravity have zero mean and integrate to the changes of speed."""
+    messages = drive.messages("/imu/data")
+    mount = drive.mount(messages[0][1])[:3, :3]
+    felt = np.array([acceleration_of(m, mount) for _, m in messages])
     assert (np.abs(felt.mean(axis=0)) < (0.05, 0.2, 0.05)).all()  # y: it turns more to one side
-    stamps = np.array([stamp for stamp, _ in heard])
-    odometry = drive.heard("/odom")
+    stamps = np.array([stamp for stamp, _ in messages])
+    odometry = drive.messages("/odom")
     speed = np.interp(
         stamps, [s for s, _ in odometry], [m.twist.twist.linear.x for _, m in odometry]
     )
@@ -189,10 +189,10 @@ def test_without_gravity_the_unit_feels_how_the_robot_moves(drive: Drive) -> Non
 
 
 def test_variances_are_those_that_filters_take(drive: Drive) -> None:
-    for _, m in drive.heard("/odom"):
+    for _, m in drive.messages("/odom"):
         for covariance in (m.pose.covariance, m.twist.covariance):
             assert (np.diag(np.reshape(covariance, (6, 6))) > 1e-9).all()
-    for _, m in drive.heard("/imu/data"):
+    for _, m in drive.messages("/imu/data"):
         for covariance in (
             m.orientation_covariance,
             m.angular_velocity_covariance,
@@ -203,10 +203,10 @@ def test_variances_are_those_that_filters_take(drive: Drive) -> None:
 
 # --------------------------------------------------------------------------- navsat_transform
 def test_navsat_transform_finds_the_truth(drive: Drive) -> None:
-    fixes = [(stamp, fix) for stamp, fix in drive.heard("/gps/fix") if navsat.usable(fix)]
-    assert len(fixes) == len(drive.heard("/gps/fix")) > 30
+    fixes = [(stamp, fix) for stamp, fix in drive.messages("/gps/fix") if navsat.usable(fix)]
+    assert len(fixes) == len(drive.messages("/gps/fix")) > 30
     stamps = [stamp for stamp, _ in fixes]
-    _, imu = min(drive.heard("/imu/data"), key=lambda pair: abs(pair[0] - stamps[0]))
+    _, imu = min(drive.messages("/imu/data"), key=lambda pair: abs(pair[0] - stamps[0]))
     axes = rotation(imu.orientation) @ drive.mount(imu)[:3, :3].T  # of the robot, by the unit
     heading = math.atan2(axes[1, 0], axes[0, 0])
     poses = np.array([drive.odometry.at(stamp) for stamp in stamps])

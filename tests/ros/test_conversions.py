@@ -28,22 +28,22 @@ from mvsim_ros2.conversions.commands import (
     AckermannCommand,
     TwistCommand,
     ackermann_command,
-    not_finite,
+    non_finite_fields,
     twist_command,
 )
-from mvsim_ros2.conversions.diagnostics import Pace, pace_message
+from mvsim_ros2.conversions.diagnostics import RunStatistics, diagnostics_message
 from mvsim_ros2.conversions.maps import map_message
-from mvsim_ros2.conversions.markers import ChassisLook, WheelLook, header_of, vehicle_markers
+from mvsim_ros2.conversions.markers import ChassisShape, WheelShape, header_of, vehicle_markers
 from mvsim_ros2.conversions.motion import (
     GROUND_TRUTH,
     WHEEL_ODOMETRY,
+    compose_planar,
     fill_odometry,
     map_to_odom,
-    moved_on,
     odometry_message,
     transform_message,
 )
-from mvsim_ros2.conversions.sensing import scan_message
+from mvsim_ros2.conversions.scans import scan_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
 from tests.ros.rules import expected_beams
 
@@ -93,11 +93,11 @@ def test_moving_on_is_a_product_of_rigid_motions(
     x: float, y: float, yaw: float, way_x: float, way_y: float, turn: float
 ) -> None:
     start, way = Pose(x=x, y=y, yaw=yaw), Pose(x=way_x, y=way_y, yaw=turn)
-    there = moved_on(start, way)
+    there = compose_planar(start, way)
     expected = np.array([x, y, 0.0]) + rotation(start) @ [way_x, way_y, 0.0]
     np.testing.assert_allclose(there[:3], expected, atol=1e-9)
     assert there.yaw == yaw + turn
-    assert moved_on(Pose(), way) == way
+    assert compose_planar(Pose(), way) == way
     back = map_to_odom(there, way)  # the odometry's frame is where it began
     np.testing.assert_allclose(back[:3], start[:3], atol=1e-9)
 
@@ -177,8 +177,8 @@ def test_markers_show_a_closed_prism_and_turned_wheels() -> None:
     red = (1.0, 0.0, 0.0, 1.0)
     square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     body, wheel = vehicle_markers(
-        ChassisLook(square, 0.1, 0.6, red),
-        [WheelLook(0.5, 0.2, 0.3, 0.1, red)],
+        ChassisShape(square, 0.1, 0.6, red),
+        [WheelShape(0.5, 0.2, 0.3, 0.1, red)],
         [0.4],
         header_of("base_link", NOW),
     ).markers
@@ -215,9 +215,9 @@ def test_commands_with_and_without_header_mean_the_same() -> None:
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_commands_that_are_not_finite_are_found(position: int, value: float) -> None:
     numbers = [0.1, 0.2, 0.3]
-    assert not_finite(TwistCommand(*numbers)) == ""
+    assert non_finite_fields(TwistCommand(*numbers)) == ""
     numbers[position] = value
-    assert not_finite(TwistCommand(*numbers)) == f"{('vx', 'vy', 'wz')[position]} = {value}"
+    assert non_finite_fields(TwistCommand(*numbers)) == f"{('vx', 'vy', 'wz')[position]} = {value}"
 
 
 @pytest.mark.parametrize(
@@ -228,11 +228,11 @@ def test_commands_that_are_not_finite_are_found(position: int, value: float) -> 
         (0.5, 0.0, DiagnosticStatus.OK),
     ],
 )
-def test_diagnostics_warn_when_the_pace_is_missed(
+def test_diagnostics_warn_when_the_factor_is_missed(
     factor: float, wanted: float, level: bytes
 ) -> None:
-    pace = Pace(factor, wanted, 1e-4, 0.0, 12.5, 2)
-    message = pace_message(pace, "mvsim", NOW)
+    run = RunStatistics(factor, wanted, 1e-4, 0.0, 12.5, 2)
+    message = diagnostics_message(run, "mvsim", NOW)
     (status,) = message.status
     assert status.level == level
     values = SimpleNamespace(**{v.key: v.value for v in status.values})

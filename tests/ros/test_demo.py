@@ -10,16 +10,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from mvsim_ros2.wandering import BACK, NEAR, SPEED, wander
+from mvsim_demo.demo_driver import BACKUP_SPEED, NEAR, SPEED, avoid_obstacles
 from tests.conftest import ROOT, DomainPool
-from tests.ros.running import environment
+from tests.ros.node_process import environment
 
 STEP = math.radians(1.0)
 FREE = [math.inf] * 360
 
 
 def scan_with(distance: float, bearing: float) -> list[float]:
-    """Return a full turn of ranges, from -180 degrees, with one thing at a bearing [deg]."""
+    """Return a full turn of ranges, from -180 degrees, with one obstacle at a bearing [deg]."""
     ranges = list(FREE)
     for i in range(-10, 11):
         ranges[int(bearing + 180 + i) % 360] = distance
@@ -27,25 +27,25 @@ def scan_with(distance: float, bearing: float) -> list[float]:
 
 
 def test_free_ground_is_crossed_straight() -> None:
-    assert wander(FREE, -math.pi, STEP) == (SPEED, 0.0)
+    assert avoid_obstacles(FREE, -math.pi, STEP) == (SPEED, 0.0)
 
 
 @pytest.mark.parametrize("distance", [0.3, -math.inf])
-def test_it_backs_out_before_an_obstacle(distance: float) -> None:
-    speed, turn = wander(scan_with(distance, 0.0), -math.pi, STEP)
-    assert speed == BACK
+def test_it_backs_up_before_an_obstacle(distance: float) -> None:
+    speed, turn = avoid_obstacles(scan_with(distance, 0.0), -math.pi, STEP)
+    assert speed == BACKUP_SPEED
     assert turn != 0.0
 
 
 def test_it_turns_away_from_what_is_beside_and_ahead() -> None:
     left = [min(a, b) for a, b in zip(scan_with(1.0, 20), scan_with(1.0, 60), strict=True)]
-    speed, turn = wander(left, -math.pi, STEP)
+    speed, turn = avoid_obstacles(left, -math.pi, STEP)
     assert 0.0 < speed < SPEED
     assert turn < 0.0
 
 
 def test_errors_in_a_scan_do_not_matter() -> None:
-    assert wander([math.nan] * 360, -math.pi, STEP) == (SPEED, 0.0)
+    assert avoid_obstacles([math.nan] * 360, -math.pi, STEP) == (SPEED, 0.0)
     assert NEAR > 0.0
 
 
@@ -58,7 +58,7 @@ def domain(domain_pool: DomainPool) -> Iterator[int]:
 
 def run_demo(domain: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "mvsim_ros2.demo", *arguments],
+        [sys.executable, "-m", "mvsim_demo", *arguments],
         env=environment(domain),
         capture_output=True,
         text=True,

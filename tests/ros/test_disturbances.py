@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Others who flood, crash, hang or come late: the simulation keeps its pace and its temper.
+"""Clients that flood, crash, hang or join late do not slow or stop the simulation.
 
 The pace is compared with half of real time, for others may use the machine; alone it is 1.
 """
@@ -15,7 +15,7 @@ import pytest
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
-from tests.ros.running import NodeProcess, Observer, environment, eventually, nanoseconds
+from tests.ros.node_process import NodeProcess, Observer, environment, eventually, nanoseconds
 from tests.ros.worlds import all_sensors
 
 pytestmark = pytest.mark.ros
@@ -52,7 +52,7 @@ for kind, topic in ((PointCloud2, "/r1/top/points"), (LaserScan, "/r1/scan")):
 node.create_subscription(
     Clock, "/clock", lambda m: ticks.append(m.clock.sec * 10**9 + m.clock.nanosec), 1000
 )
-while len(set(seen)) < 2 or len(ticks) < 100:  # what comes while it joins may be missed
+while len(set(seen)) < 2 or len(ticks) < 100:  # messages during its discovery may be missed
     rclpy.spin_once(node)
 del ticks[:-1]
 print("reading", flush=True)
@@ -106,8 +106,8 @@ def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 @pytest.fixture(scope="module")
 def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
     observer = Observer(domain)
-    observer.listen("/clock", Clock)
-    observer.listen("/r1/odom", Odometry)
+    observer.subscribe("/clock", Clock)
+    observer.subscribe("/r1/odom", Odometry)
     eventually(lambda: len(observer.all("/clock")) > 100, "/clock")
     yield observer
     observer.close()
@@ -170,7 +170,7 @@ def test_a_reader_that_is_killed_holds_nobody_up(
 def test_a_reader_that_hangs_for_two_seconds_misses_no_tick(
     observer: Observer, started: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    """/clock is reliable: what a stopped process could not take, it gets when it goes on."""
+    """/clock is reliable: a stopped process gets the missed messages when it continues."""
     reader = started(READ)
     assert line(reader) == "reading"
     reader.send_signal(signal.SIGSTOP)
@@ -182,7 +182,7 @@ def test_a_reader_that_hangs_for_two_seconds_misses_no_tick(
 def test_a_hundred_who_come_late(
     observer: Observer, started: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    """Each gets what was sent before it came; the pace is compared with that before they came."""
+    """Each gets latched messages; the factor is compared with that before they joined."""
     before = pace(observer, 2.0)
     begin, first = time.monotonic(), nanoseconds(observer.newest("/clock").clock)
     crowd = [started(CROWD, str(CROWD_SIZE)) for _ in range(CROWDS)]

@@ -11,7 +11,7 @@ from sensor_msgs.msg import LaserScan
 
 from tests.conftest import ROOT, DomainPool
 from tests.physics.worlds import cart, world
-from tests.ros.consumers.listening import SECOND, heard_from_the_start
+from tests.ros.consumers.topic_recorder import SECOND, recorded_from_start
 from tests.ros.worlds import all_sensors
 
 pytestmark = pytest.mark.ros
@@ -42,7 +42,7 @@ def test_every_frame_leads_to_the_map_at_every_stamp(
     domain_pool: DomainPool, tmp_path: Path, name: str
 ) -> None:
     file = {EVERYTHING: all_sensors, NAMESAKES: namesakes}.get(name, own_world(name))(tmp_path)
-    with heard_from_the_start(domain_pool, file, 1.2) as (observer, begin):
+    with recorded_from_start(domain_pool, file, 1.2) as (observer, begin):
         mentioned = observer.mentions()
         scans = {t: observer.all(t) for t, kind in observer.topics.items() if kind is LaserScan}
         buffers = observer.trees()
@@ -62,7 +62,7 @@ def test_every_frame_leads_to_the_map_at_every_stamp(
                 if stamp is None or first <= stamp <= begin + SECOND:
                     tree.pose(frame, FIXED, stamp)  # a LookupError is an extrapolation
                     checked += 1
-                else:  # begun before a transform could be heard, as sweeps are, or near the end
+                else:  # started before the first transform, as sweeps may, or near the end
                     assert stamp >= begin or frame == FIXED, topic
     assert checked > 100
     for messages in scans.values():

@@ -11,10 +11,11 @@ pytest.importorskip("rclpy")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsim_ros2.frames import frames_of, free_frames, names_of, topic_token, unique_tokens
-from mvsim_ros2.parameters import SettingsError, settings_from
-from mvsim_ros2.sensor_outputs import Place
-from mvsim_ros2.topics import DEPTH_POINTS, IMU, POINTS, SCAN, VEHICLE_TOPICS
+from mvsim_ros2.names.frames import frames_of, standalone_frames
+from mvsim_ros2.names.topic_names import topic_names_of, topic_token, unique_tokens
+from mvsim_ros2.names.topics import DEPTH_POINTS, IMU, POINTS, RESERVED_TOPICS, SCAN
+from mvsim_ros2.outputs.sensors import SensorTopics
+from mvsim_ros2.parameters.settings import SettingsError, settings_from
 
 PLAIN = settings_from({})
 
@@ -43,29 +44,31 @@ def test_tokens_are_valid_in_ros_and_unique(names: list[str]) -> None:
 
 
 def test_sensors_do_not_take_topics_of_others() -> None:
-    tokens = unique_tokens(["odom", "points", "top", "c d", "c_d_points"], VEHICLE_TOPICS)
+    tokens = unique_tokens(["odom", "points", "top", "c d", "c_d_points"], RESERVED_TOPICS)
     assert list(tokens.values()) == ["odom_2", "points", "top", "c_d", "c_d_points"]
     taken = frozenset(tokens.values())
-    top = Place("top", "top", "r1/", alone=True, mvsim_names=True, taken=taken)
+    top = SensorTopics("top", "top", "r1/", only_of_class=True, mvsim_names=True, reserved=taken)
     assert top.name(POINTS) == "top/points"
     assert top.aliases(POINTS) == ["r1/top_points"]  # not points: a sensor is called so
-    camera = Place("c_d", "c d", alone=True, mvsim_names=True, taken=taken)
+    camera = SensorTopics("c_d", "c d", only_of_class=True, mvsim_names=True, reserved=taken)
     assert camera.aliases(DEPTH_POINTS) == []
-    lidar = Place("front", "front", "r1/", alone=True, scan_topic="scan", mvsim_names=True)
+    lidar = SensorTopics(
+        "front", "front", "r1/", only_of_class=True, scan_topic="scan", mvsim_names=True
+    )
     assert lidar.aliases(SCAN) == ["r1/scan"]
-    assert Place("front", "front", scan_topic="scan").aliases(SCAN) == []
-    assert Place("i", "i", alone=True).aliases(IMU) == ["imu/data"]
+    assert SensorTopics("front", "front", scan_topic="scan").aliases(SCAN) == []
+    assert SensorTopics("i", "i", only_of_class=True).aliases(IMU) == ["imu/data"]
 
 
 def test_one_vehicle_has_bare_names() -> None:
-    names = names_of(PLAIN, "r1", alone=True)
+    names = topic_names_of(PLAIN, "r1", only_vehicle=True)
     assert (names.topic("odom"), names.tf, names.tf_static) == ("odom", "tf", "tf_static")
 
 
 @pytest.mark.parametrize("forced", [False, True])
 def test_namespaces_and_their_own_tf_for_several_vehicles_or_on_demand(forced: bool) -> None:
     settings = settings_from({"force_publish_vehicle_namespace": forced})
-    names = names_of(settings, "r1", alone=forced)
+    names = topic_names_of(settings, "r1", only_vehicle=forced)
     assert (names.topic("odom"), names.tf) == ("r1/odom", "r1/tf")
     assert names.tf_static == "r1/tf_static"
 
@@ -81,7 +84,7 @@ def test_with_a_prefix_all_vehicles_share_one_tf() -> None:
     frames = frames_of(settings, "r1")
     assert (frames.map, frames.odom, frames.base) == ("map", "r1/odom", "r1/base_link")
     assert frames.sensor("/laser") == "r1/laser"
-    names = names_of(settings, "r1", alone=False)
+    names = topic_names_of(settings, "r1", only_vehicle=False)
     assert (names.topic("odom"), names.tf, names.tf_static) == ("r1/odom", "tf", "tf_static")
 
 
@@ -94,7 +97,7 @@ def test_a_sensor_does_not_take_the_frame_of_its_vehicle(name: str, prefix: str)
 
 def test_sensors_of_the_world_get_frames_that_nobody_has() -> None:
     taken = {"map", "odom", "laser", "laser_2"}
-    frames = free_frames(["odom", "/laser", "gate", "map", "odom_2"], taken)
+    frames = standalone_frames(["odom", "/laser", "gate", "map", "odom_2"], taken)
     assert list(frames.values()) == ["odom_2", "laser_3", "gate", "map_2", "odom_2_2"]
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from mvsim_ros2.shutdown import Stopped, StopSignals
+from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
 from tests.conftest import ROOT, DomainPool
-from tests.ros.running import NodeProcess, eventually
+from tests.ros.node_process import NodeProcess, eventually
 
 
-def listens(process: subprocess.Popen[bytes]) -> bool:
+def has_handler(process: subprocess.Popen[bytes]) -> bool:
     """Return whether a process has a handler for SIGTERM: Python itself has none."""
     for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
         name, _, mask = line.partition(":")
@@ -32,7 +32,7 @@ def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: i
     domain = domain_pool.take()
     process = NodeProcess(domain, ROOT / "worlds" / "warehouse.world.xml")
     try:
-        eventually(lambda: listens(process.process), "a handler for the signal")
+        eventually(lambda: has_handler(process.process), "a handler for the signal")
         time.sleep(delay)
         code, seconds = process.interrupt(number, times=2)
         assert code == 0, process.output
@@ -45,14 +45,14 @@ def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: i
 
 SCRIPT = """
 import os, signal, sys
-from mvsim_ros2.shutdown import Stopped, StopSignals
+from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
 signals = StopSignals()
 assert not signals()
 os.kill(os.getpid(), signal.SIGTERM)
 assert signals()
 os.kill(os.getpid(), signal.SIGINT)  # within the clean-up of the first
 try:
-    with signals.interrupting():
+    with signals.raise_stopped():
         sys.exit("went on")
 except Stopped:
     pass
@@ -68,9 +68,9 @@ def test_only_the_first_signal_interrupts_and_only_the_start() -> None:
 
 ENDING = """
 import os, signal, sys
-from mvsim_ros2.shutdown import StopSignals
+from mvsim_ros2.runtime.shutdown import StopSignals
 signals = StopSignals()
-with signals.ending():
+with signals.exit_process():
     try:
         os.kill(os.getpid(), signal.SIGINT)
     except BaseException:
@@ -86,7 +86,7 @@ def test_a_signal_while_modules_are_imported_ends_the_process_without_an_excepti
 
 LOST = """
 import ctypes, os, signal, sys, time
-from mvsim_ros2.shutdown import Stopped, StopSignals
+from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
 
 @ctypes.CFUNCTYPE(None)
 def callback():  # from C: exceptions get lost in it
@@ -95,7 +95,7 @@ def callback():  # from C: exceptions get lost in it
 signals = StopSignals()
 begin = time.monotonic()
 try:
-    with signals.interrupting():
+    with signals.raise_stopped():
         callback()
         time.sleep(5.0)
 except Stopped:
@@ -113,7 +113,7 @@ def test_a_signal_interrupts_the_start() -> None:
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         signals = StopSignals()
-        with signals.interrupting(), pytest.raises(Stopped):
+        with signals.raise_stopped(), pytest.raises(Stopped):
             os.kill(os.getpid(), signal.SIGTERM)
     finally:
         for number, handler in before.items():

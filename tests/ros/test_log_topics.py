@@ -13,7 +13,7 @@ from std_msgs.msg import Float64
 
 from mvsim_core import load_world
 from mvsim_core.recording import LiveLog
-from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.node_process import NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import one_robot
 
 pytestmark = pytest.mark.ros
@@ -34,8 +34,8 @@ def driven(domain: int, world: Path) -> Iterator[Observer]:
     process = NodeProcess(domain, world, publish_log_topics=True)
     observer = Observer(domain)
     for topic in (TIME, X, *OTHERS):
-        observer.listen(topic, Float64, 2000)
-    observer.listen("/ground_truth/odom", Odometry, 1000)
+        observer.subscribe(topic, Float64, 2000)
+    observer.subscribe("/ground_truth/odom", Odometry, 1000)
     command = Twist()
     command.linear.x, command.angular.z = 0.5, 0.5
     with observer.repeat("cmd_vel", command):

@@ -5,10 +5,10 @@
 import threading
 from typing import Any
 
-from mvsim_ros2.mailbox import Mailbox
+from mvsim_ros2.runtime.runner import Mailbox
 
 
-def test_the_last_letter_of_a_key_wins() -> None:
+def test_the_last_action_of_a_key_wins() -> None:
     mailbox = Mailbox()
     done: list[str] = []
     for key, text in (("r1", "a"), ("r2", "b"), ("r1", "c")):

@@ -14,7 +14,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.node_process import NodeProcess, Observer, eventually, nanoseconds
 
 pytestmark = pytest.mark.ros
 
@@ -56,10 +56,10 @@ def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
     observer = Observer(domain)
     for name in ("slider", "rover"):
-        observer.listen(f"/{name}/odom", Odometry)
-        observer.listen(f"/{name}/ground_truth/odom", Odometry)
-        observer.listen(f"/{name}/tf", TFMessage)
-        observer.listen(f"/{name}/joint_states", JointState)
+        observer.subscribe(f"/{name}/odom", Odometry)
+        observer.subscribe(f"/{name}/ground_truth/odom", Odometry)
+        observer.subscribe(f"/{name}/tf", TFMessage)
+        observer.subscribe(f"/{name}/joint_states", JointState)
     eventually(lambda: observer.all("/slider/odom"), "odometry")
     yield observer
     observer.close()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""One robot, one node, one observer: what comes over the wire, and what commands do."""
+"""One robot, one node, one observer: published messages and effects of commands."""
 
 import math
 import os
@@ -31,8 +31,7 @@ from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from tests.ros.rules import as_matrix
-from tests.ros.running import (
+from tests.ros.node_process import (
     LATCHED,
     NodeProcess,
     Observer,
@@ -40,6 +39,7 @@ from tests.ros.running import (
     nanoseconds,
     open_segments,
 )
+from tests.ros.rules import as_matrix
 from tests.ros.worlds import one_robot
 
 pytestmark = pytest.mark.ros
@@ -85,10 +85,10 @@ def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 
 @pytest.fixture(scope="module")
 def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
-    """Someone who has been listening for two simulated seconds, the robot being driven."""
+    """An observer that has recorded two simulated seconds while the robot was driven."""
     observer = Observer(domain)
     for topic, (kind, durability) in TOPICS.items():
-        observer.listen(topic, kind, LATCHED if durability == LASTING else 100)
+        observer.subscribe(topic, kind, LATCHED if durability == LASTING else 100)
     command = Twist()
     command.linear.x, command.angular.z = 0.4, -0.3
     with observer.repeat("cmd_vel", command):
@@ -120,7 +120,7 @@ def test_localised_poses_are_the_truth_in_the_map(observer: Observer) -> None:
         assert particle.poses == [truth[nanoseconds(particle.header.stamp)]]
 
 
-def test_the_polygon_of_the_chassis_is_told_once(observer: Observer) -> None:
+def test_the_polygon_of_the_chassis_is_published_once(observer: Observer) -> None:
     (polygon,) = observer.all("/chassis_polygon")
     corners = {(round(p.x, 3), round(p.y, 3), p.z) for p in polygon.points}
     assert len(corners) == len(polygon.points) >= 3
@@ -165,7 +165,7 @@ def test_the_clock_starts_above_zero_and_runs_in_whole_steps(observer: Observer)
     assert gaps.max() <= 10_000_000  # at least 100 Hz
 
 
-def test_every_stamp_is_a_tick_that_the_clock_has_told(observer: Observer) -> None:
+def test_every_stamp_is_a_tick_of_the_published_clock(observer: Observer) -> None:
     now = 0
     checked = 0
     for topic, message in list(observer.events):
@@ -333,7 +333,7 @@ def test_scan_is_another_name_of_the_only_lidar(observer: Observer) -> None:
 def test_late_joiners_get_map_markers_and_static_transforms(domain: int, trees: object) -> None:
     late = Observer(domain)
     for topic in ("/map", "/simul_map", "/map_metadata", "/tf_static", "/chassis_markers"):
-        late.listen(topic, TOPICS[topic][0], LATCHED)
+        late.subscribe(topic, TOPICS[topic][0], LATCHED)
     try:
         for topic in ("/map", "/simul_map", "/map_metadata", "/tf_static", "/chassis_markers"):
             eventually(lambda topic=topic: late.all(topic), topic)
@@ -348,7 +348,7 @@ def test_late_joiners_get_map_markers_and_static_transforms(domain: int, trees: 
         late.close()
 
 
-def test_it_does_not_listen_to_its_own_clock(observer: Observer) -> None:
+def test_it_does_not_subscribe_to_its_own_clock(observer: Observer) -> None:
     infos = observer.node.get_subscriptions_info_by_topic("/clock")
     assert "mvsim" not in {info.node_name for info in infos}
 

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pacing against a wall clock that the tests turn."""
+"""Pacing against a wall clock that the tests set."""
 
 import pytest
 
-from mvsim_ros2.pacing import MAX_CATCH_UP, Pacer, RateMeter
+from mvsim_ros2.runtime.pacing import MAX_CATCH_UP, Pacer, RateMeter
 
 DT = 0.01
 
 
 class Wall:
-    """A clock that stands still until it is turned."""
+    """A clock that stands still until it is set."""
 
     def __init__(self) -> None:
         self.time = 100.0
@@ -28,38 +28,38 @@ def wall() -> Wall:
 def test_ticks_are_due_at_absolute_times(wall: Wall, factor: float) -> None:
     pacer = Pacer(DT, factor, now=wall)
     for tick in range(1, 1001):
-        wall.time += pacer.wait_for(tick) + 1e-4  # each wait ends a little late
+        wall.time += pacer.time_until(tick) + 1e-4  # each wait ends a little late
     assert wall.time - 100.0 == pytest.approx(1000 * DT / factor + 1e-4, abs=1e-9)
 
 
 def test_no_waiting_at_full_speed(wall: Wall) -> None:
-    assert Pacer(DT, 0.0, now=wall).wait_for(10**9) == 0.0
+    assert Pacer(DT, 0.0, now=wall).time_until(10**9) == 0.0
 
 
 def test_a_short_stall_is_caught_up(wall: Wall) -> None:
     pacer = Pacer(DT, now=wall)
     wall.time += 0.05
-    assert [pacer.wait_for(tick) for tick in (1, 2, 3, 4, 5)] == [0.0] * 5
-    assert pacer.wait_for(6) == pytest.approx(DT)
-    assert (pacer.late, pacer.given_up) == (0, 0.0)
+    assert [pacer.time_until(tick) for tick in (1, 2, 3, 4, 5)] == [0.0] * 5
+    assert pacer.time_until(6) == pytest.approx(DT)
+    assert (pacer.dropped_deadlines, pacer.lost_time) == (0, 0.0)
 
 
-def test_a_long_stall_is_given_up_beyond_the_bound(wall: Wall) -> None:
+def test_a_long_stall_is_dropped_beyond_the_bound(wall: Wall) -> None:
     pacer = Pacer(DT, now=wall)
     wall.time += 3.0
     burst = 0
-    while pacer.wait_for(burst + 1) == 0.0:
+    while pacer.time_until(burst + 1) == 0.0:
         burst += 1
     assert burst == pytest.approx(MAX_CATCH_UP / DT, abs=2)
-    assert pacer.late == 1
-    assert pacer.given_up == pytest.approx(3.0 - DT - MAX_CATCH_UP)
+    assert pacer.dropped_deadlines == 1
+    assert pacer.lost_time == pytest.approx(3.0 - DT - MAX_CATCH_UP)
 
 
 def test_a_new_factor_counts_from_now_on(wall: Wall) -> None:
     pacer = Pacer(DT, 1.0, now=wall)
     wall.time += 1.0
     pacer.restart(100, 2.0)
-    assert pacer.wait_for(101) == pytest.approx(DT / 2)
+    assert pacer.time_until(101) == pytest.approx(DT / 2)
 
 
 def test_the_achieved_factor(wall: Wall) -> None:

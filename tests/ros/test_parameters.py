@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from mvsim_ros2.parameters import (
-    ELSEWHERE,
+from mvsim_ros2.parameters.settings import (
     PARAMETERS,
+    REPLACED,
     Settings,
     SettingsError,
-    changed,
-    checked,
+    convert,
     declare,
     settings_from,
-    unknown,
+    unknown_parameters,
+    with_changes,
 )
 
 
@@ -25,16 +25,16 @@ def test_stamps_cannot_follow_the_wall_clock_at_another_pace() -> None:
     with pytest.raises(SettingsError, match="must be 1 with use_wall_time, got 2"):
         settings_from({"use_wall_time": True, "realtime_factor": 2})
     with pytest.raises(SettingsError, match="must be 1 with use_wall_time, got 0"):
-        changed(settings_from({"use_wall_time": True}), {"realtime_factor": "max"})
+        with_changes(settings_from({"use_wall_time": True}), {"realtime_factor": "max"})
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -> None:
-    about = PARAMETERS[name]
+    info = PARAMETERS[name]
     default = {f.name: f.default for f in fields(Settings)}[name]
-    assert about.help[0].isupper()
-    assert about.help.endswith(".")
-    assert checked(name, default) == default
+    assert info.help[0].isupper()
+    assert info.help.endswith(".")
+    assert convert(name, default) == default
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_every_parameter_has_a_sentence_of_help_and_a_valid_default(name: str) -
     ],
 )
 def test_what_users_write_is_understood(name: str, given: Any, value: Any) -> None:
-    assert checked(name, given) == value
+    assert convert(name, given) == value
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_users_write_is_understood(name: str, given: Any, value: Any) -> No
 )
 def test_nonsense_is_refused_with_name_rule_and_value(name: str, given: Any) -> None:
     with pytest.raises(SettingsError) as caught:
-        checked(name, given)
+        convert(name, given)
     assert str(caught.value) == (
         f"parameter {name!r} must be {PARAMETERS[name].limits}, got {given!r}"
     )
@@ -99,11 +99,11 @@ def test_the_range_of_every_number_is_what_its_rule_accepts(name: str) -> None:
     span = PARAMETERS[name].span
     assert span is not None
     low, high = span
-    assert [checked(name, end) for end in span] == [low, high]
+    assert [convert(name, end) for end in span] == [low, high]
     beyond = 1 if isinstance(low, int) else 0.01
     for outside in (low - beyond, high + beyond):
         with pytest.raises(SettingsError):
-            checked(name, outside)
+            convert(name, outside)
 
 
 def test_what_is_no_number_has_no_range() -> None:
@@ -143,10 +143,10 @@ def test_whole_numbers_become_floating_point_ones_where_those_are_meant() -> Non
 
 def test_live_parameters_change_and_others_do_not() -> None:
     settings = settings_from({"world_file": "a.world.xml"})
-    assert changed(settings, {"realtime_factor": "max"}).realtime_factor == 0.0
-    assert changed(settings, {"world_file": "a.world.xml"}) == settings
+    assert with_changes(settings, {"realtime_factor": "max"}).realtime_factor == 0.0
+    assert with_changes(settings, {"world_file": "a.world.xml"}) == settings
     with pytest.raises(SettingsError, match="can only be set when the node starts"):
-        changed(settings, {"world_file": "b.world.xml"})
+        with_changes(settings, {"world_file": "b.world.xml"})
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,15 @@ def test_the_map_is_left_to_a_map_server_unless_localization_is_faked(
     publish_map: str, fake: bool, sent: bool
 ) -> None:
     settings = settings_from({"publish_map": publish_map, "do_fake_localization": fake})
-    assert settings.sends_map is sent
+    assert settings.publishes_map is sent
 
 
 def test_unknown_names_get_a_suggestion_and_those_of_the_cpp_node_a_replacement() -> None:
     names = ["use_sim_time", "qos_overrides./scan.publisher.depth", "world_file"]
-    assert unknown(names) == []
-    assert unknown(["world_fil"]) == ["unknown parameter 'world_fil'. Did you mean 'world_file'?"]
-    assert unknown(["simul_rate"]) == [
-        f"parameter 'simul_rate' has no effect: {ELSEWHERE['simul_rate']}"
+    assert unknown_parameters(names) == []
+    assert unknown_parameters(["world_fil"]) == [
+        "unknown parameter 'world_fil'. Did you mean 'world_file'?"
+    ]
+    assert unknown_parameters(["simul_rate"]) == [
+        f"parameter 'simul_rate' has no effect: {REPLACED['simul_rate']}"
     ]

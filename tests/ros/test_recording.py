@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that a world asks for are complete when the node ends or changes to another world."""
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +11,8 @@ from rosgraph_msgs.msg import Clock
 from simulation_interfaces.msg import Result
 
 from tests.physics.worlds import cart, world
-from tests.ros.controlling import Client
-from tests.ros.running import NodeProcess, Observer, eventually
-from tests.unit.recording.test_rawlog import Archive
+from tests.ros.node_process import NodeProcess, Observer, eventually
+from tests.ros.service_client import Client
 
 pytestmark = pytest.mark.ros
 
@@ -24,10 +22,11 @@ def recording(domain: int, tmp_path: Path) -> Iterator[tuple[NodeProcess, Observ
     log = "<auto_start_recording>true</auto_start_recording>"
     robot = cart().replace("</vehicle>", f"{log}<log_path>{tmp_path}/</log_path></vehicle>")
     file = tmp_path / "logged.world.xml"
-    file.write_text(world(f"<save_to_rawlog>{tmp_path}/run.rawlog</save_to_rawlog>", robot))
+    tag = "save_ground_truth_trajectory"
+    file.write_text(world(f"<{tag}>{tmp_path}/run.txt</{tag}>", robot))
     process, observer = NodeProcess(domain, file), Observer(domain)
     try:
-        observer.listen("/clock", Clock)
+        observer.subscribe("/clock", Clock)
         eventually(
             lambda: any(m.clock.sec >= 1 for m in observer.all("/clock")), "a simulated second"
         )
@@ -38,11 +37,11 @@ def recording(domain: int, tmp_path: Path) -> Iterator[tuple[NodeProcess, Observ
 
 
 def recorded(folder: Path) -> tuple[float, float]:
-    """Return the last times in the rawlog and in the table of poses [s]."""
-    observations = Archive(gzip.decompress((folder / "run.r1.rawlog").read_bytes())).all()
+    """Return the last times in the trajectory and in the table of poses [s]."""
+    trajectory = np.loadtxt(folder / "run.r1.txt")
     (table,) = folder.glob("*pose.csv")
     rows = np.genfromtxt(table, delimiter=",", skip_header=2)
-    return observations[-1][1]["time"], float(rows[-1, 0])
+    return float(trajectory[-1, 0]), float(rows[-1, 0])
 
 
 def test_nothing_is_lost_when_the_node_ends(
@@ -51,9 +50,9 @@ def test_nothing_is_lost_when_the_node_ends(
     process, _ = recording
     code, _ = process.interrupt()
     assert code == 0, process.output
-    observed, logged = recorded(tmp_path)
+    saved, logged = recorded(tmp_path)
     assert logged >= 1.0
-    assert logged - 0.1 < observed <= logged + 1e-9  # odometry at 10 Hz
+    assert logged - 0.021 < saved <= logged + 1e-9  # lines at 50 Hz
 
 
 def test_nothing_is_lost_when_the_world_is_unloaded(
@@ -61,6 +60,6 @@ def test_nothing_is_lost_when_the_world_is_unloaded(
 ) -> None:
     _, observer = recording
     assert Client(observer.node).call("UnloadWorld").result.result == Result.RESULT_OK
-    observed, logged = recorded(tmp_path)
+    saved, logged = recorded(tmp_path)
     assert logged >= 1.0
-    assert logged - 0.1 < observed <= logged + 1e-9
+    assert logged - 0.021 < saved <= logged + 1e-9

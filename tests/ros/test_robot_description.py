@@ -15,12 +15,12 @@ pytest.importorskip("mvsim_msgs")
 
 from mvsim_core import Pose, Vehicle, load_world
 from mvsim_core.geometry.poses import rotation
+from mvsim_ros2.conversions.robot_description import robot_description
 from mvsim_ros2.conversions.stamps import stamp_of
-from mvsim_ros2.frames import Frames, frames_of, sensor_frames
-from mvsim_ros2.joints import wheel_joints
-from mvsim_ros2.parameters import Settings
-from mvsim_ros2.robot_description import robot_description
-from mvsim_ros2.wheel_outputs import WheelOutputs
+from mvsim_ros2.names.frames import Frames, frames_of, sensor_frames
+from mvsim_ros2.names.joints import wheel_joints
+from mvsim_ros2.outputs.wheels import WheelOutputs
+from mvsim_ros2.parameters.settings import Settings
 from tests.conftest import ROOT
 from tests.ros.rules import as_matrix
 from tests.ros.worlds import all_sensors
@@ -78,7 +78,7 @@ def homogeneous(pose: Pose) -> np.ndarray:
 class Catcher:
     """An output that keeps what it is given."""
 
-    wanted = True
+    needed = True
     message: Any = None
 
     def publish(self, message: Any) -> None:
@@ -98,20 +98,20 @@ def check(vehicle: Vehicle, names: Frames) -> Robot:
     joints, forces = Catcher(), Catcher()
     wheels: Any = WheelOutputs(vehicle, names, joints, forces)  # type: ignore[arg-type]
     wheels.publish(stamp_of(10**9))
-    wheels.fill_links(stamp_of(10**9))
+    wheels.fill_transforms(stamp_of(10**9))
     state = joints.message
     assert len(state.name) == len(state.position) == len(state.velocity) == len(state.effort)
     movable = {n for n, j in robot.joints.items() if j.attrib["type"] != "fixed"}
     assert movable == set(state.name)
     angles = dict(zip(state.name, state.position, strict=True))
-    told = {names.base: (names.footprint, np.eye(4))} if names.base != names.footprint else {}
-    for link in wheels.links:
-        told[link.child_frame_id] = (link.header.frame_id, as_matrix(link.transform))
+    in_tf = {names.base: (names.footprint, np.eye(4))} if names.base != names.footprint else {}
+    for link in wheels.transforms:
+        in_tf[link.child_frame_id] = (link.header.frame_id, as_matrix(link.transform))
     for name, sensor in vehicle.sensors.items():
         for suffix, pose in sensor_frames(sensor).items():
-            told[names.sensor(name) + suffix] = (names.base, homogeneous(pose))
-    assert set(told) == set(robot.above)
-    for link, (parent, matrix) in told.items():
+            in_tf[names.sensor(name) + suffix] = (names.base, homogeneous(pose))
+    assert set(in_tf) == set(robot.above)
+    for link, (parent, matrix) in in_tf.items():
         assert robot.parent(link) == parent
         np.testing.assert_allclose(robot.place(link, angles), matrix, atol=1e-6)
     assert [w.name for w in forces.message.wheels] == state.name[: len(forces.message.wheels)]
@@ -168,7 +168,7 @@ def test_steered_wheels_have_two_joints(tmp_path: Path) -> None:
 
 
 def test_on_uneven_ground_base_link_is_the_root(tmp_path: Path) -> None:
-    # base_footprint → base_link moves there: a fixed joint would say that it does not.
+    # base_footprint → base_link moves on terrain, which a fixed joint contradicts.
     vehicle = next(iter(load_world(all_sensors(tmp_path)).vehicles.values()))
     robot = Robot(robot_description(vehicle, frames("x"), footprint=False))
     assert robot.root == "base_link"
@@ -178,7 +178,7 @@ def test_on_uneven_ground_base_link_is_the_root(tmp_path: Path) -> None:
 def test_equal_names_of_wheels_are_numbered() -> None:
     wheels = [SimpleNamespace(name=n) for n in ("wheel", "wheel", "tail")]
     joints = wheel_joints(SimpleNamespace(wheels=wheels))  # type: ignore[arg-type]
-    assert [j.spin for j in joints] == ["wheel1_joint", "wheel2_joint", "tail_joint"]
+    assert [j.axle for j in joints] == ["wheel1_joint", "wheel2_joint", "tail_joint"]
 
 
 def test_a_local_model_is_shown_instead_of_a_box(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ import pytest
 
 pytest.importorskip("diagnostic_msgs")
 
-from mvsim_ros2 import runner as runner_module
-from mvsim_ros2.conversions.diagnostics import Pace
-from mvsim_ros2.mailbox import Mailbox
-from mvsim_ros2.runner import Runner
+from mvsim_ros2.conversions.diagnostics import RunStatistics
+from mvsim_ros2.runtime import runner as runner_module
+from mvsim_ros2.runtime.runner import Mailbox, Runner
 
 
 class CountingWorld:
@@ -34,7 +33,7 @@ class CountingWorld:
 
 
 def run(world: Any, factor: float, ticks: int, mailbox: Mailbox | None = None) -> float:
-    runner = Runner(world, mailbox or Mailbox(), lambda: None, lambda pace: None, factor=factor)
+    runner = Runner(world, mailbox or Mailbox(), lambda: None, lambda report: None, factor=factor)
     begin = time.monotonic()
     runner.run(lambda: world.ticks >= ticks)
     return time.monotonic() - begin
@@ -51,28 +50,28 @@ def test_full_speed_does_not_wait() -> None:
 def test_slow_motion_still_stops_at_once() -> None:
     world = CountingWorld()
     end = time.monotonic() + 0.1
-    runner = Runner(world, Mailbox(), lambda: None, lambda pace: None, factor=1e-3)  # type: ignore[arg-type]
+    runner = Runner(world, Mailbox(), lambda: None, lambda report: None, factor=1e-3)  # type: ignore[arg-type]
     runner.run(lambda: time.monotonic() > end)
     assert time.monotonic() - end < 0.2
     assert world.ticks == 0
 
 
-def test_letters_are_opened_before_the_step() -> None:
+def test_actions_are_done_before_the_step() -> None:
     world, mailbox = CountingWorld(), Mailbox()
     mailbox.post("r1", lambda w: world.seen.append((w.ticks, "command")))
     run(world, 0.0, 3, mailbox)
     assert world.seen == [(0, "command")]
 
 
-def test_the_pace_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_statistics_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_module, "REPORT_PERIOD", 0.05)
     world = CountingWorld()
-    paces: list[Pace] = []
-    runner = Runner(world, Mailbox(), lambda: None, paces.append, factor=1.0)  # type: ignore[arg-type]
+    reports: list[RunStatistics] = []
+    runner = Runner(world, Mailbox(), lambda: None, reports.append, factor=1.0)  # type: ignore[arg-type]
     time.sleep(0.1)  # as between the making of a runner and its start
     runner.run(lambda: world.ticks >= 30)
-    assert len(paces) >= 3
-    assert not paces[0].slow
-    assert paces[-1].factor == pytest.approx(1.0, abs=0.5)
-    assert paces[-1].vehicles == 1
-    assert 0 < paces[-1].step_time < 1e-3
+    assert len(reports) >= 3
+    assert not reports[0].slow
+    assert reports[-1].factor == pytest.approx(1.0, abs=0.5)
+    assert reports[-1].vehicles == 1
+    assert 0 < reports[-1].step_time < 1e-3

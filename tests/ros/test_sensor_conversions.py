@@ -16,26 +16,25 @@ pytest.importorskip("mvsim_msgs")
 from sensor_msgs.msg import NavSatFix, NavSatStatus, PointField
 from std_msgs.msg import Header
 
-from mvsim_core import Pose
+from mvsim_core import Contact, Pose
+from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors import COLORED_POINT, POINT, CloudReading, GnssReading, ImuReading
-from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors.rgbd_camera import RgbdReading
-from mvsim_core.world.contacts import Contact
 from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
+from mvsim_ros2.conversions.contacts import contacts_message
 from mvsim_ros2.conversions.images import (
     camera_info_message,
-    depth_message,
-    picture_message,
-    raw_depth_message,
+    color_image_message,
+    depth_image_message,
+    raw_depth_image_message,
 )
-from mvsim_ros2.conversions.inertial import fix_message, imu_message
+from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message
 from mvsim_ros2.conversions.stamps import stamp_of
 from mvsim_ros2.conversions.wheels import (
-    contacts_message,
     joint_states_message,
     wheel_states_message,
 )
-from mvsim_ros2.frames import sensor_frames
+from mvsim_ros2.names.frames import sensor_frames
 
 NOW = stamp_of(1_250_000_000)
 HEADER = Header(stamp=NOW, frame_id="base_link")
@@ -113,7 +112,7 @@ def test_a_depth_cloud_has_the_order_of_the_image_and_packed_colours() -> None:
 
 def test_a_picture_is_rgb8() -> None:
     rgb = np.arange(36, dtype=np.uint8).reshape(3, 4, 3)
-    message = picture_message(rgb, "cam_optical_frame", NOW)
+    message = color_image_message(rgb, "cam_optical_frame", NOW)
     assert (message.encoding, message.height, message.width) == ("rgb8", 3, 4)
     assert message.step == 12
     assert message.data.tolist() == list(range(36))
@@ -122,12 +121,12 @@ def test_a_picture_is_rgb8() -> None:
 
 def test_depth_is_metres_or_millimetres() -> None:
     depth = np.array([[np.nan, 0.1234, 2.0], [70.0, 0.0006, np.inf]], np.float32)
-    metres = depth_message(depth, "c", NOW)
+    metres = depth_image_message(depth, "c", NOW)
     assert (metres.encoding, metres.step) == ("32FC1", 12)
     np.testing.assert_array_equal(np.frombuffer(metres.data, "f4").reshape(2, 3), depth)
-    counts = raw_depth_message(depth, "c", NOW)
+    counts = raw_depth_image_message(depth, "c", NOW)
     assert (counts.encoding, counts.step) == ("16UC1", 6)
-    assert np.frombuffer(counts.data, "u2").tolist() == [0, 123, 2000, 65535, 1, 0]
+    assert np.frombuffer(counts.data, "u2").tolist() == [0, 123, 2000, 0, 1, 0]  # REP-118
 
 
 def test_camera_info_is_that_of_a_pinhole() -> None:
@@ -194,8 +193,8 @@ def test_wheel_forces_are_along_and_across_the_wheel() -> None:
 
 
 def test_contacts_name_both_sides() -> None:
-    touch = Contact("r1", "wall", (1.0, 2.0), (0.0, 1.0), 0.25)
-    (contact,) = contacts_message([touch], HEADER).contacts
+    given = Contact("r1", "wall", (1.0, 2.0), (0.0, 1.0), 0.25)
+    (contact,) = contacts_message([given], HEADER).contacts
     assert (contact.entity_a, contact.entity_b, contact.impulse) == ("r1", "wall", 0.25)
     assert (contact.position.x, contact.position.y, contact.normal.y) == (1.0, 2.0, 1.0)
 

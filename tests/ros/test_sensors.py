@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A robot with a sensor of each class, before a wall: what comes over the wire."""
+"""A robot with a sensor of each class, in front of a wall: all published messages."""
 
 import math
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core.rendering.context import GlMissingError, gl_context
+from tests.ros.node_process import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.rules import as_matrix
-from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import all_sensors
 
 pytestmark = pytest.mark.ros
@@ -79,16 +79,16 @@ def has_gl() -> bool:
 
 @pytest.fixture(scope="module")
 def observer(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observer]:
-    """Someone who has been listening for a while, the robots standing still."""
+    """An observer that has recorded for a while, the robots at rest."""
     world = all_sensors(tmp_path_factory.mktemp("sensors"))
     process = NodeProcess(domain, world, odom_starts_at="spawn", publish_initialpose=True)
     observer = Observer(domain)
-    observer.listen("/clock", Clock)
-    observer.listen("/r1/tf", TFMessage)
-    observer.listen("/r1/tf_static", TFMessage, LATCHED)
-    observer.listen("/r1/robot_description", String, LATCHED)
+    observer.subscribe("/clock", Clock)
+    observer.subscribe("/r1/tf", TFMessage)
+    observer.subscribe("/r1/tf_static", TFMessage, LATCHED)
+    observer.subscribe("/r1/robot_description", String, LATCHED)
     for topic, kind in {**SENSORS, **PICTURES, **VEHICLES}.items():
-        observer.listen(topic, kind)
+        observer.subscribe(topic, kind)
     try:
         eventually(
             lambda: (
@@ -142,7 +142,7 @@ def test_types_and_qos(observer: Observer) -> None:
         assert info.qos_profile.durability == DurabilityPolicy.VOLATILE
 
 
-def test_stamps_are_ticks_that_the_clock_has_told(observer: Observer) -> None:
+def test_stamps_are_ticks_of_the_published_clock(observer: Observer) -> None:
     now = 0
     for topic, message in list(observer.events):
         if topic == "/clock":
@@ -265,31 +265,33 @@ def test_late_readers_get_the_description_whatever_their_durability(
 ) -> None:
     for durability in (DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL):
         late = Observer(domain)
-        late.listen("/r1/robot_description", String, QoSProfile(depth=1, durability=durability))
+        late.subscribe("/r1/robot_description", String, QoSProfile(depth=1, durability=durability))
         try:
-            told = eventually(lambda late=late: late.all("/r1/robot_description"), "a description")
-            assert {m.data for m in told} == {observer.all("/r1/robot_description")[0].data}
+            received = eventually(
+                lambda late=late: late.all("/r1/robot_description"), "a description"
+            )
+            assert {m.data for m in received} == {observer.all("/r1/robot_description")[0].data}
         finally:
             late.close()
 
 
-def test_newcomers_are_told_where_the_vehicle_is(domain: int, observer: Observer) -> None:
+def test_new_subscribers_get_the_initial_pose(domain: int, observer: Observer) -> None:
     late = Observer(domain)
-    late.listen("/car/initialpose", PoseWithCovarianceStamped)
-    late.listen("/car/odom", Odometry)
+    late.subscribe("/car/initialpose", PoseWithCovarianceStamped)
+    late.subscribe("/car/odom", Odometry)
     try:
-        (told,) = eventually(lambda: late.all("/car/initialpose"), "an initial pose")
+        (received,) = eventually(lambda: late.all("/car/initialpose"), "an initial pose")
         odom = late.newest("/car/odom").pose.pose.position
     finally:
         late.close()
-    place = told.pose.pose.position
-    assert told.header.frame_id == "map"
+    place = received.pose.pose.position
+    assert received.header.frame_id == "map"
     assert (place.x, place.y) == pytest.approx((-5.0, 2.0), abs=0.01)
     assert (odom.x, odom.y) == pytest.approx((-5.0, 2.0), abs=0.01)  # odom_starts_at: spawn
-    assert told.pose.covariance[0] > 0
+    assert received.pose.covariance[0] > 0
 
 
-def test_wheels_turn_and_what_they_touch_is_told(observer: Observer) -> None:
+def test_wheels_turn_and_contacts_are_published(observer: Observer) -> None:
     command = Twist()
     command.linear.x, command.angular.z = 0.8, 0.2
     with observer.repeat("car/cmd_vel", command):

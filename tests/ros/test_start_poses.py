@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parameter `start_poses` puts vehicles where it says, and nothing else changes."""
+"""The parameter `start_poses` sets initial poses and changes nothing else."""
 
 import pytest
 
 from mvsim_core import MvsimError, UnknownName
-from mvsim_ros2.parameters import SettingsError, checked
-from mvsim_ros2.start_poses import StartPoseError, poses_in, world_with
+from mvsim_ros2.parameters.settings import SettingsError, convert
+from mvsim_ros2.parameters.start_poses import (
+    StartPoseError,
+    load_world_with_start_poses,
+    parse_start_poses,
+)
 from tests.conftest import ROOT
 
 ONE = str(ROOT / "worlds" / "building.world.xml")
@@ -25,27 +29,29 @@ TWO = str(ROOT / "worlds" / "two_robots.world.xml")
 def test_what_users_and_launch_files_write_is_understood(
     text: str, poses: dict[str, dict[str, float]]
 ) -> None:
-    assert checked("start_poses", text) == text
-    assert poses_in(text) == poses
+    assert convert("start_poses", text) == text
+    assert parse_start_poses(text) == poses
 
 
 @pytest.mark.parametrize("text", ["x=one", "r1 x=nan", "y=inf", "r1 theta=1", 5])
 def test_what_is_no_pose_is_refused(text: object) -> None:
     with pytest.raises(SettingsError, match=r"start_poses.*must be a text like"):
-        checked("start_poses", text)
+        convert("start_poses", text)
 
 
 def test_the_only_vehicle_needs_no_name_and_keeps_what_is_not_given() -> None:
-    world = world_with(ONE, "x=-4.5 yaw=0.5", seed=0)
+    world = load_world_with_start_poses(ONE, "x=-4.5 yaw=0.5", seed=0)
     pose = world.vehicles["r1"].pose
     assert (pose.x, pose.y, pose.yaw) == pytest.approx((-4.5, 0.0, 0.5))
     world.run(0.5)
-    world.reset()  # the start of the world is what it comes back to
+    world.reset()  # to the start pose, not to that of the file
     assert world.vehicles["r1"].pose.x == pytest.approx(-4.5)
 
 
 def test_of_several_vehicles_the_named_one_is_moved() -> None:
-    plain, moved = (world_with(TWO, text, seed=0) for text in ("", "wagon1 y=3 x=-2"))
+    plain, moved = (
+        load_world_with_start_poses(TWO, text, seed=0) for text in ("", "wagon1 y=3 x=-2")
+    )
     assert moved.vehicles["courier1"].pose == plain.vehicles["courier1"].pose
     pose = moved.vehicles["wagon1"].pose
     assert (pose.x, pose.y) == pytest.approx((-2.0, 3.0))
@@ -54,7 +60,7 @@ def test_of_several_vehicles_the_named_one_is_moved() -> None:
 
 def test_a_vehicle_that_is_not_there_is_named() -> None:
     with pytest.raises(StartPoseError, match=r"name the vehicle.* courier1, wagon1"):
-        world_with(TWO, "x=1", seed=0)
+        load_world_with_start_poses(TWO, "x=1", seed=0)
     with pytest.raises(UnknownName, match=r"unknown vehicle 'wagon'\. Did you mean 'wagon1'"):
-        world_with(TWO, "wagon x=1", seed=0)
+        load_world_with_start_poses(TWO, "wagon x=1", seed=0)
     assert issubclass(StartPoseError, MvsimError)

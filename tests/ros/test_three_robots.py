@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Three robots in one node, with plain frames and with prefixes: nobody hears of the others."""
+"""Three robots in one node, without and with frame prefix: no cross-talk."""
 
 import time
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ import pytest
 from geometry_msgs.msg import Twist
 
 from tests.conftest import DomainPool
-from tests.ros.consumers.listening import Listener, heard_from_the_start
+from tests.ros.consumers.topic_recorder import TopicRecorder, recorded_from_start
 from tests.ros.consumers.transforms import Transforms
+from tests.ros.node_process import eventually, nanoseconds
 from tests.ros.rules import pose_matrix, scan_points
-from tests.ros.running import eventually, nanoseconds
 from tests.ros.worlds import three_robots
 
 pytestmark = pytest.mark.ros
@@ -25,16 +25,16 @@ Places = dict[str, np.ndarray]
 
 
 class Fleet:
-    """What was heard while one robot after the other was driven.
+    """Messages recorded while one robot after the other was driven.
 
     Attributes:
-        listener: It heard all.
+        recorder: It heard all.
         prefix: Of frames, with <name> for the robot.
         places: Where the robots were before and after the drive of each: true pose and odometry.
     """
 
-    def __init__(self, listener: Listener, prefix: str) -> None:
-        self.listener, self.prefix = listener, prefix
+    def __init__(self, recorder: TopicRecorder, prefix: str) -> None:
+        self.recorder, self.prefix = recorder, prefix
         self.places: dict[str, tuple[Places, Places]] = {}
         for robot in ROBOTS:
             before = self._places()
@@ -43,7 +43,7 @@ class Fleet:
 
     def tree(self, robot: str) -> Transforms:
         """Return the transforms on the topics of a robot."""
-        return self.listener.trees()["/" if self.prefix else f"/{robot}/"]
+        return self.recorder.trees()["/" if self.prefix else f"/{robot}/"]
 
     def frame(self, robot: str, name: str) -> str:
         """Return the name that a frame of a robot must have."""
@@ -51,7 +51,7 @@ class Fleet:
 
     def _places(self) -> Places:
         topics = ("ground_truth/odom", "odom")
-        newest = {r: [self.listener.newest(f"/{r}/{t}") for t in topics] for r in ROBOTS}
+        newest = {r: [self.recorder.newest(f"/{r}/{t}") for t in topics] for r in ROBOTS}
         return {
             robot: np.stack([pose_matrix(message.pose.pose) for message in messages])
             for robot, messages in newest.items()
@@ -59,12 +59,12 @@ class Fleet:
 
     def _drive(self, robot: str) -> None:
         def speed() -> float:
-            twist = self.listener.newest(f"/{robot}/odom").twist.twist
+            twist = self.recorder.newest(f"/{robot}/odom").twist.twist
             return float(abs(twist.linear.x) + abs(twist.angular.z))
 
         command = Twist()
         command.linear.x, command.angular.z = 0.4, 0.5
-        with self.listener.repeat(f"/{robot}/cmd_vel", command):
+        with self.recorder.repeat(f"/{robot}/cmd_vel", command):
             eventually(lambda: speed() > 0.8, f"{robot} on its way")
             time.sleep(0.5)
             command.linear.x = command.angular.z = 0.0
@@ -80,8 +80,8 @@ def fleet(
     prefix = PREFIXES[request.param]
     world = three_robots(tmp_path_factory.mktemp("three"))
     options = {"publish_rate": 25.0} | ({"frame_prefix": prefix} if prefix else {})
-    with heard_from_the_start(domain_pool, world, 0.3, **options) as (listener, _):
-        yield Fleet(listener, prefix)
+    with recorded_from_start(domain_pool, world, 0.3, **options) as (recorder, _):
+        yield Fleet(recorder, prefix)
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -96,7 +96,7 @@ def test_a_command_moves_only_whom_it_is_for(fleet: Fleet, robot: str) -> None:
 
 
 def test_each_robot_has_a_tree_of_its_own(fleet: Fleet) -> None:
-    buffers = fleet.listener.trees()
+    buffers = fleet.recorder.trees()
     if fleet.prefix:
         assert set(buffers) == {"/"}
     else:
@@ -121,7 +121,7 @@ def test_transforms_are_those_of_the_robot_itself(fleet: Fleet, robot: str) -> N
     ):
         first, last = tree.span(child, parent)
         stamps = []
-        for message in fleet.listener.all(f"/{robot}/{topic}"):
+        for message in fleet.recorder.all(f"/{robot}/{topic}"):
             assert message.header.frame_id == parent
             stamps.append(nanoseconds(message.header.stamp))
             if first <= stamps[-1] <= last:
@@ -133,7 +133,7 @@ def test_transforms_are_those_of_the_robot_itself(fleet: Fleet, robot: str) -> N
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_every_message_speaks_of_frames_of_its_robot(fleet: Fleet, robot: str) -> None:
     allowed = {"map", *(fleet.frame(robot, name) for name in FRAMES)}
-    for topic, mentioned in fleet.listener.mentions().items():
+    for topic, mentioned in fleet.recorder.mentions().items():
         if topic.startswith(f"/{robot}/"):
             assert {frame for frame, _ in mentioned} <= allowed, topic
 
@@ -143,7 +143,7 @@ def test_scans_show_the_walls_from_where_their_robot_is(fleet: Fleet, robot: str
     tree, laser = fleet.tree(robot), fleet.frame(robot, "laser")
     first, last = tree.span(laser, "map")
     distances = []
-    for scan in fleet.listener.all(f"/{robot}/scan"):
+    for scan in fleet.recorder.all(f"/{robot}/scan"):
         stamp = nanoseconds(scan.header.stamp)
         if not first <= stamp <= last:
             continue

@@ -16,8 +16,8 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 from tests.conftest import DomainPool
+from tests.ros.node_process import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.rules import expected_beams
-from tests.ros.running import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import all_sensors, two_robots
 
 pytestmark = pytest.mark.ros
@@ -40,12 +40,12 @@ def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
     observer = Observer(domain)
     for name in ("zoe", "anna"):
-        observer.listen(f"/{name}/odom", Odometry)
-        observer.listen(f"/{name}/tf", TFMessage)
-        observer.listen(f"/{name}/tf_static", TFMessage, LATCHED)
-        observer.listen(f"/{name}/chassis_markers", MarkerArray, LATCHED)
+        observer.subscribe(f"/{name}/odom", Odometry)
+        observer.subscribe(f"/{name}/tf", TFMessage)
+        observer.subscribe(f"/{name}/tf_static", TFMessage, LATCHED)
+        observer.subscribe(f"/{name}/chassis_markers", MarkerArray, LATCHED)
     for i in range(len(FANS)):
-        observer.listen(f"/zoe/laser{i}", LaserScan, 5)
+        observer.subscribe(f"/zoe/laser{i}", LaserScan, 5)
     eventually(lambda: observer.all("/anna/odom"), "odometry")
     yield observer
     observer.close()
@@ -133,7 +133,7 @@ def test_an_ackermann_command_of_the_other_type_is_an_error_that_names_its_topic
     assert "[ERROR]" in line
     assert line.endswith(
         "/anna/ackermann_cmd: a publisher sends ackermann_msgs/msg/AckermannDrive, but this node"
-        " listens to ackermann_msgs/msg/AckermannDriveStamped: those commands are lost;"
+        " subscribes to ackermann_msgs/msg/AckermannDriveStamped: those commands are lost;"
         " send them on ackermann_cmd_unstamped"
     )
 
@@ -156,9 +156,9 @@ def test_with_a_prefix_both_robots_share_one_tree(domain_pool: DomainPool, tmp_p
     process = NodeProcess(domain, world, frame_prefix="<name>/", realtime_factor=5)
     observer = Observer(domain)
     try:
-        observer.listen("/tf", TFMessage)
-        observer.listen("/tf_static", TFMessage, LATCHED)
-        observer.listen("/zoe/laser0", LaserScan)
+        observer.subscribe("/tf", TFMessage)
+        observer.subscribe("/tf_static", TFMessage, LATCHED)
+        observer.subscribe("/zoe/laser0", LaserScan)
         scan = eventually(lambda: observer.all("/zoe/laser0"), "a scan")[0]
         assert scan.header.frame_id == "zoe/laser0"
         eventually(lambda: len(observer.all("/tf_static")) == 2, "both robots' fixed frames")
@@ -183,7 +183,7 @@ def test_with_a_prefix_both_robots_share_one_tree(domain_pool: DomainPool, tmp_p
 def test_a_world_frame_ties_the_maps_of_all_robots_together(
     domain_pool: DomainPool, tmp_path: Path
 ) -> None:
-    """Each localises itself: nobody but the static transforms joins the trees."""
+    """Each robot localises itself: only static transforms connect the trees."""
     domain = domain_pool.take()
     world = all_sensors(tmp_path)
     process = NodeProcess(
@@ -196,10 +196,10 @@ def test_a_world_frame_ties_the_maps_of_all_robots_together(
     )
     observer = Observer(domain)
     try:
-        observer.listen("/tf", TFMessage)
-        observer.listen("/tf_static", TFMessage, LATCHED)
-        observer.listen("/contacts", Contacts)
-        observer.listen("/r1/ground_truth/odom", Odometry)
+        observer.subscribe("/tf", TFMessage)
+        observer.subscribe("/tf_static", TFMessage, LATCHED)
+        observer.subscribe("/contacts", Contacts)
+        observer.subscribe("/r1/ground_truth/odom", Odometry)
         eventually(lambda: len(observer.all("/tf_static")) == 2, "both robots' fixed frames")
         assert observer.newest("/contacts").header.frame_id == "world"
         assert observer.newest("/r1/ground_truth/odom").header.frame_id == "r1/map"
@@ -225,7 +225,7 @@ def test_without_a_prefix_the_world_is_above_each_robot_s_own_map(
     observer = Observer(domain)
     try:
         for name in ("zoe", "anna"):
-            observer.listen(f"/{name}/tf_static", TFMessage, LATCHED)
+            observer.subscribe(f"/{name}/tf_static", TFMessage, LATCHED)
             (message,) = eventually(
                 lambda name=name: observer.all(f"/{name}/tf_static"), "fixed frames"
             )

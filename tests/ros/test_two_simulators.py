@@ -15,7 +15,7 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
 from tests.conftest import DomainPool
-from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.node_process import NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.worlds import one_robot
 
 pytestmark = pytest.mark.ros
@@ -24,14 +24,14 @@ SPACES = {"two domains": ("", ""), "two namespaces": ("/left", "/right")}
 
 
 class Simulator:
-    """One of them, and somebody who listens to it."""
+    """One of them, and its observer."""
 
     def __init__(self, domain: int, space: str, world: Path) -> None:
         rules = (f"__ns:={space}", f"/clock:={space}/clock") if space else ()
         self.process = NodeProcess(domain, world, rules=rules)
         self.space, self.observer = space, Observer(domain)
-        self.observer.listen(f"{space}/odom", Odometry)
-        self.observer.listen(f"{space}/clock", Clock, 1000)
+        self.observer.subscribe(f"{space}/odom", Odometry)
+        self.observer.subscribe(f"{space}/clock", Clock, 1000)
 
     def speed(self) -> float:
         """Return how fast the robot is [m/s]."""

@@ -11,8 +11,8 @@ from simulation_interfaces.msg import SimulationState
 from tf2_msgs.msg import TFMessage
 
 from tests.conftest import ROOT
-from tests.ros.controlling import Client
-from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.node_process import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.service_client import Client
 
 pytestmark = pytest.mark.ros
 
@@ -22,7 +22,7 @@ def test_stamps_follow_the_wall_clock_and_there_is_no_other(domain: int) -> None
     process, observer = NodeProcess(domain, world, use_wall_time=True), Observer(domain)
     try:
         for topic, kind in (("/odom", Odometry), ("/scan", LaserScan), ("/tf", TFMessage)):
-            observer.listen(topic, kind)
+            observer.subscribe(topic, kind)
         begin = time.time_ns()
         eventually(lambda: len(observer.all("/scan")) > 5, "scans")
         stamps = [nanoseconds(scan.header.stamp) for scan in observer.all("/scan")]

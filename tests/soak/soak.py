@@ -28,8 +28,8 @@ from simulation_interfaces.msg import EntityState, SimulationState
 from tf2_msgs.msg import TFMessage
 
 from tests.conftest import DomainPool
-from tests.ros.controlling import Client, placed
-from tests.ros.running import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.node_process import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.service_client import Client, placed
 from tests.ros.worlds import crowded
 
 #: Most vehicles that are there beside those of the world file.

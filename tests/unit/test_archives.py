@@ -135,7 +135,7 @@ def test_what_has_a_place_in_the_file_names_it(folder: Path) -> None:
     (problem,) = loaded(folder, "\n" + block("models.zip/one.obj")).warnings
     assert str(problem) == (
         f"w.world.xml:3: <visual>: {folder}/models.zip: the archive has no file 'one.obj' (did"
-        " you mean 'set/one.obj'?): a box of 1 m stands for it"
+        " you mean 'set/one.obj'?): a box of 1 m is used instead"
     )
     with pytest.raises(WorldFileError) as caught:
         loaded(folder, '<element class="occupancy_grid"><file>models.zip/map.png</file></element>')

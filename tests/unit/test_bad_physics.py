@@ -44,7 +44,7 @@ BAD = {
     ),
     "all wheels on one point": (
         world(cart().replace('pos="0 -0.5"', 'pos="0 0.5"')),
-        ("line 5: <dynamics>: all wheels stand on the same point",),
+        ("line 5: <dynamics>: all wheels are at the same position",),
     ),
     "zero inertia": (
         world(cart().replace('width="0.2"', 'width="0.2" inertia="0"', 1)),
@@ -93,14 +93,14 @@ def test_message(name: str) -> None:
         ("ackermann_drivetrain", "front_steer_pid", "100"),
     ],
 )
-def test_missing_gain_is_remarked(dynamics: str, controller: str, default: str) -> None:
+def test_missing_gain_gives_a_warning(dynamics: str, controller: str, default: str) -> None:
     """The documented default applies, and its author hears of it."""
     text = f"""<vehicle name="r1"><init_pose>0 0 0</init_pose><dynamics class="{dynamics}">
       <controller class="{controller}"><max_torque>5</max_torque></controller>
       </dynamics></vehicle>"""
     w = load_world(text=world(text))
     assert w.vehicles["r1"].spec.dynamics.controller.kp == float(default)
-    message = f"<controller>: KP is missing: its default {default} [N m s/m] applies"
+    message = f"<controller>: KP is missing; its default {default} [N m s/m] is used"
     assert any(message in str(warning) for warning in w.warnings)
 
 
@@ -169,7 +169,7 @@ def test_grey_images_of_any_kind_give_the_same_heights(tmp_path: Path) -> None:
         (GREY, np.dstack([GREY] * 3), GREY.astype(np.uint16) * 257, GREY.astype(np.uint16) + 40000)
     ):
         w = load_world(text=elevated(picture(tmp_path, pixels, f"{number}.png")))
-        heights.append(w._contents.ground.maps[0][1])
+        heights.append(w.model.maps[0][1])
     for other in heights[1:]:
         assert other == pytest.approx(heights[0])
 
@@ -188,6 +188,6 @@ def test_huge_torque_ends_the_step_with_a_name() -> None:
 
 def test_poses_that_are_not_finite_name_the_body() -> None:
     w = load_world(text=world(cart(), BOW_TIE.replace("<pt>1 1</pt><pt>1 0</pt>", "<pt>1 0</pt>")))
-    w.bodies["cvx"][list(w.blocks).index("b1") + 1] = np.nan
+    w.bodies["cvx"][w.data.entities["b1"].row] = np.nan
     with pytest.raises(StepError, match="b1: cvx is nan in tick 1"):
         w.step()

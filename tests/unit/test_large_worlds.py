@@ -12,10 +12,9 @@ import pytest
 from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
-from mvsim_core.assembly.nearby import Nearby
 from mvsim_core.geometry.polygons import convex_parts
-from mvsim_core.progress import PATIENCE, told, watched
-from mvsim_core.solver.layers import LAYERS, Layers
+from mvsim_core.progress import FIRST_REPORT, reporting, tracked
+from mvsim_core.terrain.nearby import Nearby
 from mvsim_core.xmlfile import read_world
 
 PLACE = "<init_pose>$f{i%100*2} $f{floor(i/100)*2} 0</init_pose>"
@@ -79,7 +78,7 @@ def test_walls_of_many_points_load_soon_and_close_their_corners() -> None:
     start = time.perf_counter()
     loaded = load_world(text=walls)
     assert time.perf_counter() - start < 10.0  # about 1 s; a minute if each asked all before it
-    (fixture,) = loaded._contents.fixtures
+    (fixture,) = loaded.model.fixtures
     lengths = [np.ptp(s.points @ [[1.0], [-1.0]]) for s in fixture.solids]
     assert len(fixture.solids) == 3000
     assert lengths[0] < lengths[1]  # which is drawn out over the end of the first
@@ -124,7 +123,7 @@ def test_misspelt_names_among_thousands_are_reported_soon() -> None:
     joints = '<joint type="pin" body_a="x${i}" body_b="y${i}"/>'
     text = world(many(3000, f"{STATIC}{joints}"))
     start = time.perf_counter()
-    with pytest.raises(WorldFileError, match="no vehicle or tangible block is called 'x1'"):
+    with pytest.raises(WorldFileError, match="there is no vehicle or tangible block 'x1'"):
         read_world(text=text)
     assert time.perf_counter() - start < 10.0  # about 1 s
 
@@ -141,32 +140,23 @@ def test_nearby_finds_what_holds_a_point(reach: float) -> None:
         assert sorted(nearby.at(x, y)) == np.flatnonzero(away <= reach + 1e-6).tolist()
 
 
-def test_layers_merge_the_closest_heights_first() -> None:
-    layers = Layers([(float(z), z + 0.25) for z in range(100)])
-    assert len(layers._ends) == LAYERS - 1
-    many_layers = Layers([(0.0, 0.001 * k) for k in range(1, 50_000)])
-    assert len(many_layers._ends) == LAYERS - 1
-    assert many_layers.bits(0.0, 1.0) & many_layers.bits(0.5, 2.0)
-    assert not many_layers.bits(0.0, 1.0) & many_layers.bits(30.0, 40.0)
-
-
 def test_long_loading_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[str] = []
+    lines: list[str] = []
     now = iter(range(1000))
     monkeypatch.setattr("mvsim_core.progress.time.monotonic", lambda: float(next(now)))
-    with told(heard.append):
+    with reporting(lines.append):
         load_world(text=world(many(200, KINDS["blocks"])))
-    assert any(text.startswith("reading elements: ") for text in heard)
-    assert "placing blocks: 64 of 200" in heard
+    assert any(text.startswith("reading elements: ") for text in lines)
+    assert "placing blocks: 64 of 200" in lines
 
 
 def test_what_loads_at_once_says_nothing() -> None:
-    heard: list[str] = []
-    with told(heard.append):
+    lines: list[str] = []
+    with reporting(lines.append):
         load_world(text=world(many(100, KINDS["blocks"])))
-    assert heard == []
-    assert list(watched([1, 2], "counting")) == [1, 2]
-    assert PATIENCE <= 2.0
+    assert lines == []
+    assert list(tracked([1, 2], "counting")) == [1, 2]
+    assert FIRST_REPORT <= 2.0
 
 
 def robot(sensor: str) -> str:
@@ -235,7 +225,7 @@ TOO_LARGE = {
     ),
     "includes of includes": (
         '<include file="i0.xml"/>',
-        "i16.xml:1: <include>: files are included more than 20000 times",
+        "i16.xml:1: <include>: more than 20000 includes",
     ),
 }
 
@@ -271,7 +261,7 @@ def test_what_is_too_large_is_refused_before_it_is_made(
 
 
 @pytest.mark.parametrize("place", ["attributes", "elements", "elements in a block"])
-def test_thousands_of_unknown_names_are_told_soon(place: str) -> None:
+def test_thousands_of_unknown_names_are_reported_soon(place: str) -> None:
     names = [f"name{i}" for i in range(30_000)]
     contents = {
         "attributes": "<gui " + " ".join(f'{name}="1"' for name in names) + "/>",
@@ -284,4 +274,4 @@ def test_thousands_of_unknown_names_are_told_soon(place: str) -> None:
     assert time.perf_counter() - start < 10.0  # about 1 s; minutes with advice on each
     warnings = [problem for problem in problems if problem.severity == "warning"]
     assert len(warnings) == 1001
-    assert warnings[-1].message.endswith("further warnings are left out")
+    assert warnings[-1].message.endswith("more warnings are not shown")

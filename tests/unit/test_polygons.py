@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simple polygons: their faults, and the convex parts that fill them."""
+"""Simple polygons: edges that cross, outlines, and the convex parts that fill them."""
 
 import math
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsim_core.geometry.polygons import convex_parts, crossing_edges, outline_of
-from mvsim_core.geometry.poses import area_of, convex_hull
+from mvsim_core.geometry.polygons import convex_hull, convex_parts, crossing_edges, outline_of
+from mvsim_core.geometry.poses import area_of
 
 L_SHAPE = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
 U_SHAPE = np.array([[0, 0], [3, 0], [3, 2], [2, 2], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
@@ -58,6 +59,14 @@ def test_any_star_is_filled(radii: list[float]) -> None:
     assert x == pytest.approx(area_of(shape).x, abs=1e-9)
 
 
+def test_a_hull_has_no_collinear_corners_and_starts_at_the_lowest_x() -> None:
+    grid = np.array([(x, y) for x in range(4) for y in range(3)], dtype=float)
+    corners = [(0, 0), (3, 0), (3, 2), (0, 2)]
+    assert convex_hull(grid[::-1]).tolist() == [list(map(float, c)) for c in corners]
+    assert convex_hull(grid[:3]).tolist() == [[0.0, 0.0], [0.0, 2.0]]
+    assert convex_hull(grid[:1]).shape == (0, 2)
+
+
 def test_outline_is_the_hull_of_a_convex_polygon_whichever_way_it_winds() -> None:
     for points in (SQUARE, SQUARE[::-1], np.vstack([SQUARE, SQUARE[:1]])):
         assert np.array_equal(outline_of(points), convex_hull(points))
@@ -69,6 +78,20 @@ def test_outline_keeps_dents_and_drops_corners_in_line() -> None:
         outline = outline_of(points)
         assert sorted(map(tuple, outline)) == sorted(map(tuple, L_SHAPE))
         assert area_of(outline) == pytest.approx(area_of(L_SHAPE))
+
+
+def test_corners_that_are_in_line_but_for_rounding_are_dropped() -> None:
+    c, s = math.cos(0.3), math.sin(0.3)
+    for shape, corners in ((SQUARE, 4), (L_SHAPE, 6)):
+        middles = 0.3 * shape + 0.7 * np.roll(shape, -1, axis=0)
+        points = np.stack([shape, middles], axis=1).reshape(-1, 2) @ np.array([[c, s], [-s, c]])
+        for k in range(len(points)):
+            assert len(outline_of(np.roll(points, k, axis=0))) == corners
+
+
+def test_a_flat_polygon_has_no_outline() -> None:
+    assert outline_of(np.array([(0.0, 0.0), (1.0, 0.0), (0.5, 1e-13)])).shape == (0, 2)
+    assert outline_of(np.zeros((4, 2))).shape == (0, 2)
 
 
 @pytest.mark.parametrize("shape", [SQUARE, L_SHAPE, U_SHAPE, COMB])
@@ -104,6 +127,24 @@ BAD = {
 def test_crossing_edges_are_found(name: str) -> None:
     points, *edges = BAD[name]
     assert crossing_edges(np.array(points, dtype=float)) == tuple(edges)
+
+
+def test_an_edge_that_touches_another_but_for_rounding_is_found() -> None:
+    c, s = math.cos(0.3), math.sin(0.3)
+    turned = np.array(BAD["corner on an edge"][0], dtype=float) @ np.array([[c, s], [-s, c]])
+    assert crossing_edges(turned) is not None
+    assert crossing_edges(turned + np.array([1e3, 0.0])) is not None
+
+
+def test_a_thousand_corners_are_checked_and_divided_fast() -> None:
+    shape = star([1.0, 0.8] * 500)
+    start = time.perf_counter()
+    assert crossing_edges(shape) is None
+    parts = convex_parts(outline_of(shape))
+    assert time.perf_counter() - start < 2.0  # 0.12 s on an idle core
+    assert sum(area_of(part).area for part in parts) == pytest.approx(area_of(shape).area)
+    shape[250] = shape[750]
+    assert crossing_edges(shape) is not None
 
 
 def test_shapes_that_are_shared_cannot_be_changed() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Remote models and textures: the cache, and what happens when the network does not help."""
+"""Remote models and textures: the cache, its limits, and failures of network and servers."""
 
 import io
 import socket
@@ -15,7 +15,7 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.meshes.readers import MeshError, read_mesh
 from mvsim_core.resources.downloads import file_name
-from mvsim_core.resources.remote_files import GRUDGE, RemoteError, RemoteFiles, cache_folder
+from mvsim_core.resources.remote_files import RETRY_AFTER, RemoteError, RemoteFiles, cache_folder
 from tests.physics.worlds import world
 
 TETRAHEDRON = b"""v 0 0 0
@@ -38,7 +38,7 @@ def archive(*names):
 
 
 class Site(ThreadingHTTPServer):
-    """A web site on this machine: path -> (status, headers, content, seconds of silence)."""
+    """A web site on this machine: path → (status, headers, content, seconds before it answers)."""
 
     daemon_threads = True
 
@@ -80,7 +80,7 @@ def site():
 
 @pytest.fixture(autouse=True)
 def online(monkeypatch, tmp_path):
-    """A cache of its own, and the way to this machine's server without a proxy."""
+    """A cache for this test, and no proxy for the server on this machine."""
     monkeypatch.setenv("MVSIM_OFFLINE", "0")
     monkeypatch.setenv("MVSIM_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -91,7 +91,7 @@ def files(tmp_path):
     return RemoteFiles(tmp_path / "cache")
 
 
-def test_a_file_is_fetched_once_for_ever(site, files, tmp_path):
+def test_a_file_is_downloaded_once(site, files, tmp_path):
     address = site.put("/m/box.obj")
     path = files.local_copy(address)
     assert path.read_bytes() == TETRAHEDRON
@@ -154,17 +154,44 @@ def test_bad_answers_leave_nothing_behind(site, files, page, reason):
     assert files.local_copy(site.put("/good.obj")).is_file()  # one bad file is not a bad host
 
 
+def test_redirections_are_followed_even_with_a_page_of_their_own(site, files):
+    site.put("/moved.obj", b"<html>", 302, Location="/new.obj", Content_Type="text/html")
+    site.put("/new.obj")
+    assert files.local_copy(site.root + "/moved.obj").read_bytes() == TETRAHEDRON
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "reason"),
+    [("LARGEST", 20, "larger than 0 MB"), ("LONGEST", -1.0, "takes longer than -1 s")],
+)
+def test_downloads_are_limited(site, files, monkeypatch, name, limit, reason):
+    monkeypatch.setattr(f"mvsim_core.resources.downloads.{name}", limit)
+    with pytest.raises(RemoteError, match=reason):
+        files.local_copy(site.put("/a.obj"))
+    assert not list(files.folder.iterdir())
+
+
+def test_downloads_print_nothing(site, files, capfd):
+    files.local_copy(site.put("/a.obj"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_addresses_that_are_none_are_named(files):
+    with pytest.raises(RemoteError, match=r"http://\[::1/a.obj: not a valid address"):
+        files.local_copy("http://[::1/a.obj")
+
+
 def test_damaged_archives_are_named(site, files):
     with pytest.raises(RemoteError, match="archive is damaged"):
         files.local_copy(site.put("/broken.zip", b"not a zip at all") + "/a.obj")
     assert not list(files.folder.iterdir())
 
 
-def test_failures_are_forgiven_after_a_while(site, files, monkeypatch):
+def test_failed_addresses_are_tried_again_later(site, files, monkeypatch):
     with pytest.raises(RemoteError):
         files.local_copy(site.root + "/late.obj")
     site.put("/late.obj")
-    later = time.monotonic() + GRUDGE + 1
+    later = time.monotonic() + RETRY_AFTER + 1
     monkeypatch.setattr("mvsim_core.resources.remote_files.time.monotonic", lambda: later)
     assert files.local_copy(site.root + "/late.obj").is_file()
 
@@ -185,7 +212,7 @@ def test_an_unreachable_first_host_ends_all_attempts(site, files):
     assert not site.asked
 
 
-def test_a_later_host_that_is_away_does_not_hurt_others(site, files):
+def test_a_later_host_that_is_unreachable_does_not_stop_others(site, files):
     files.local_copy(site.put("/a.obj"))
     for _ in range(2):
         with pytest.raises(RemoteError, match=r"(cannot|could not) be reached"):
@@ -193,23 +220,23 @@ def test_a_later_host_that_is_away_does_not_hurt_others(site, files):
     assert files.local_copy(site.put("/b.obj")).is_file()
 
 
-def test_patience_ends_and_the_file_comes_later(site, tmp_path):
-    files = RemoteFiles(tmp_path / "cache", patience=0.3)
+def test_the_budget_ends_and_the_download_continues(site, tmp_path):
+    files = RemoteFiles(tmp_path / "cache", budget=0.3)
     files.local_copy(site.put("/quick.obj"))
     slow = [site.put(f"/slow{i}.obj", silence=0.4) for i in range(3)]
     start = time.monotonic()
     for address in slow:
-        with pytest.raises(RemoteError, match="on its way"):
+        with pytest.raises(RemoteError, match="still downloading"):
             files.local_copy(address)
     assert time.monotonic() - start < 0.6
-    files.begin()
-    files.patience = 5.0
+    files.reset_budget()
+    files.budget = 5.0
     for address in slow:
         assert files.local_copy(address).is_file()
     assert set(site.asked.values()) == {1}
 
 
-def test_silent_hosts_count_as_away(site, files, monkeypatch):
+def test_silent_hosts_count_as_unreachable(site, files, monkeypatch):
     monkeypatch.setattr("mvsim_core.resources.downloads.SILENCE", 0.1)
     with pytest.raises(RemoteError, match="cannot be reached"):
         files.local_copy(site.put("/a.obj", silence=1.0))
@@ -236,7 +263,7 @@ def test_models_are_read_from_their_address(site):
     assert len(mesh.triangles) == 4
 
 
-def test_models_that_cannot_be_read_are_not_fetched(site):
+def test_models_that_cannot_be_read_are_not_downloaded(site):
     with pytest.raises(MeshError, match=r"\.fbx"):
         read_mesh(site.put("/man.fbx"))
     assert not site.asked
@@ -286,6 +313,6 @@ def test_worlds_without_network_get_boxes_and_one_warning_a_model(monkeypatch):
     texts = [p.message for p in made.warnings]
     assert len(texts) == 2
     assert "http://example.invalid/a.dae" in texts[0]
-    assert "a box of 1 m stands for it" in texts[0]
+    assert "a box of 1 m is used instead" in texts[0]
     made.reset()
     assert len(made.warnings) == 2

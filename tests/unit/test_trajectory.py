@@ -36,8 +36,12 @@ def test_each_vehicle_gets_a_file_of_its_true_poses(tmp_path):
     made.run(1.0)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.gt.r1.txt", "run.gt.r2.txt"]
     rows = np.loadtxt("run.gt.r2.txt")
-    np.testing.assert_allclose(rows[:, 0], np.arange(20) / 20, atol=1e-9)
-    np.testing.assert_allclose(rows[0, 1:4], (0, 5, 0), atol=1e-9)
+    np.testing.assert_allclose(rows[:, 0], np.arange(1, 21) / 20, atol=1e-9)
+    radius = 0.5 / 0.3
+    angle = 0.3 * rows[:, 0]
+    np.testing.assert_allclose(rows[:, 1], radius * (np.cos(angle) - 1), atol=1e-3)
+    np.testing.assert_allclose(rows[:, 2], 5 + radius * np.sin(angle), atol=1e-3)
+    assert (rows[:, 3] == 0.0).all()
     yaw = 2 * np.arctan2(rows[:, 6], rows[:, 7])
     np.testing.assert_allclose(yaw, math.pi / 2 + 0.3 * rows[:, 0], atol=1e-8)
     np.testing.assert_allclose((rows[:, 4:] ** 2).sum(axis=1), 1.0, atol=1e-8)
@@ -52,8 +56,21 @@ def test_a_reset_begins_anew_and_newcomers_are_written():
     made.add_vehicle(cart("r3", controller=IDEAL), pose=(3, 3, 0))
     made.remove("r1")
     made.run(0.3)
-    assert np.loadtxt("run.gt.r3.txt")[0, 0] == pytest.approx(0.3)
+    assert np.loadtxt("run.gt.r3.txt")[0, 0] == pytest.approx(0.35)
     assert len(np.loadtxt("run.gt.r1.txt")) == 6
+
+
+def test_lines_follow_the_tick_alone_through_close_and_restore():
+    made = two()
+    made.run(0.33)
+    snapshot = made.state()
+    made.close()
+    made.run(0.12)
+    made.restore(snapshot)
+    made.run(0.12)
+    times = np.loadtxt("run.gt.r1.txt")[:, 0]
+    expected = (*np.arange(1, 10), 7, 8, 9)
+    np.testing.assert_allclose(times, np.array(expected) / 20, atol=1e-9)
 
 
 def test_files_that_cannot_be_written_are_named():

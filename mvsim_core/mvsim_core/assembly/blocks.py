@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From specs of blocks, walls and planes to entities."""
+"""Models of blocks and solids of walls and planes, compiled from their specs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from mvsim_core.assembly.nearby import Nearby
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.polygons import outline_of
-from mvsim_core.geometry.poses import Pose, area_of
-from mvsim_core.solver.base import Inertia, Material
+from mvsim_core.geometry.poses import area_of
 from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import HorizontalPlaneSpec, OccupancyGridSpec, VerticalPlaneSpec
 from mvsim_core.state.arrays import DYNAMIC, KINEMATIC, STATIC, FloatArray
-from mvsim_core.state.entities import Entity, Solid, body_row
+from mvsim_core.state.entities import EntityModel, Inertia, Material, Solid, body_row
+from mvsim_core.terrain.nearby import Nearby
 
 Gap = tuple[float, float]
 
@@ -33,17 +32,15 @@ MOST_GAPS = 100
 IMMOVABLE = Inertia(0.0, 0.0, 0.0, 0.0)
 
 
-def build_block(
-    spec: BlockSpec, pose: Pose, outline: FloatArray, z_range: tuple[float, float]
-) -> Entity:
-    """Return the entity of one block.
+def build_block(spec: BlockSpec, outline: FloatArray, z_range: tuple[float, float]) -> EntityModel:
+    """Return the model of one block.
 
     Args:
-        spec: What the file says.
-        pose: Initial pose, world frame.
+        spec: Its spec from the world file.
         outline: Polygon (n, 2) in the block's frame [m].
         z_range: Lower and upper end above the pose [m].
     """
+    corners = outline
     outline = outline_of(outline)
     area = area_of(outline)
     inertia = Inertia(spec.mass, area.x, area.y, spec.mass * area.second_moment / area.area)
@@ -52,35 +49,40 @@ def build_block(
         kind = KINEMATIC
     if kind != DYNAMIC:
         inertia = IMMOVABLE
-    body = body_row(pose, spec.init_vel if kind == DYNAMIC else (0.0, 0.0, 0.0), inertia, kind)
+    body = body_row(
+        spec.init_pose, spec.init_vel if kind == DYNAMIC else (0.0, 0.0, 0.0), inertia, kind
+    )
     body["damp_lin"], body["damp_ang"] = spec.linear_damping, spec.angular_damping
     body["ground_mu"] = spec.ground_friction
     body["ground_r"] = float(np.hypot(outline[:, 0], outline[:, 1]).max())
     material = Material(spec.lateral_friction, spec.restitution)
-    solids = [] if spec.intangible else [Solid(outline, material, z_range)]
-    return Entity(name=spec.name, spec=spec, body=body, inertia=inertia, solids=solids)
+    return EntityModel(
+        kind="block",
+        name=spec.name,
+        spec=spec,
+        body=body,
+        inertia=inertia,
+        solids=() if spec.intangible else (Solid(outline, material, z_range),),
+        outline=corners,
+        top=z_range[1],
+        on_ground=not spec.skip_elevation_adjust,
+    )
 
 
-def build_fixture(name: str, spec: object, solids: list[Solid]) -> Entity:
-    """Return a fixed part of the world whose solids are given in world coordinates."""
-    body = body_row(Pose(), (0.0, 0.0, 0.0), IMMOVABLE, STATIC)
-    return Entity(name=name, spec=spec, body=body, inertia=IMMOVABLE, solids=solids)
-
-
-def build_lift(name: str, spec: HorizontalPlaneSpec) -> Entity:
-    """Return the entity of a horizontal plane that moves: it carries, nothing collides with it."""
+def build_lift(name: str, spec: HorizontalPlaneSpec) -> EntityModel:
+    """Return the model of a horizontal plane that moves; it collides with nothing."""
     level = spec.init_pose._replace(roll=0.0, pitch=0.0)
     body = body_row(level, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
-    return Entity(name=name, spec=spec, body=body, inertia=IMMOVABLE)
+    return EntityModel(kind="plane", name=name, spec=spec, body=body, inertia=IMMOVABLE)
 
 
 def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
     """Return the boxes of a vertical plane: between doors full height, above and below openings.
 
-    An opening leaves a gap between its z_min and z_max, so that what is low enough passes a door.
+    An opening leaves a gap between its z_min and z_max, so that a low body passes a door.
 
     Raises:
-        BuildError: There are too many of them.
+        BuildError: There are too many boxes.
     """
     length = math.hypot(spec.x1 - spec.x0, spec.y1 - spec.y0)
     low, high = spec.z, spec.z + spec.height
@@ -97,7 +99,7 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
     for start, end in pairwise(sorted(changes)):
         for change, gap in changes[start]:
             open_here[gap] += change
-        open_here += Counter()  # without those that ended
+        open_here += Counter()  # removes openings that ended here
         bottom = low
         for gap_low, gap_high in sorted(open_here):
             if gap_low > bottom:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`load_world`: the way from a file, a text or a spec to a running world."""
+"""`load_world`: from a file, a text or a spec to a running world."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mvsim_core import progress
-from mvsim_core.assembly.world import Builder
+from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem
 from mvsim_core.specs.world import WorldSpec
+from mvsim_core.world.data import Data
 from mvsim_core.world.world import World
-from mvsim_core.xmlfile import read_world
+from mvsim_core.xmlfile import FileState, read_world_file
 
 
 def load_world(
@@ -31,37 +32,45 @@ def load_world(
         path: A `.world.xml` file.
         text: The XML itself, instead of a file; relative paths start in the working directory.
         variables: Values for `${NAME}` in the file; they win over the file's own.
-        seed: Of all random numbers: those of the file and those of the sensors.
-        change: From what the file says to what is to be built instead.
+        seed: Random seed of the file and of the sensors.
+        change: Function that maps the spec of the file to the spec that is built.
 
     Raises:
         WorldFileError: The file has errors; the message holds all of them.
-        BuildError: What it describes cannot be built.
+        BuildError: The described world cannot be built.
     """
-    progress.begin()
-    with _no_collection():
-        spec, problems = read_world(path, text=text, variables=variables, seed=seed)
+    progress.restart()
+    with _without_garbage_collection():
+        spec, problems, state = read_world_file(path, text=text, variables=variables, seed=seed)
         spec = spec if change is None else change(spec)
-        return world_of(spec, seed=seed, warnings=problems)
+        return world_of(spec, seed=seed, warnings=problems, file_state=state)
 
 
-def world_of(spec: WorldSpec, *, seed: int = 0, warnings: tuple[Problem, ...] = ()) -> World:
+def world_of(
+    spec: WorldSpec,
+    *,
+    seed: int = 0,
+    warnings: tuple[Problem, ...] = (),
+    file_state: FileState | None = None,
+) -> World:
     """Return the running world of a spec, which may have been written in Python.
 
-    Notes among the warnings are not for those who run a world, and left out.
+    Hints among the warnings are left out. `file_state` is the state of the world file after
+    reading: vehicles that are added as text may use its classes and variables.
 
     Raises:
-        BuildError: What it describes cannot be built.
+        BuildError: The described world cannot be built.
     """
-    builder = Builder(spec, [problem for problem in warnings if problem.severity != "note"])
-    world = World(spec, builder.contents, seed)
-    world.warnings = tuple(builder.warnings)
+    shown = [problem for problem in warnings if problem.severity != "hint"]
+    model = Assembler(spec, shown).model()
+    world = World(model, Data(seed, file_state))
+    world.begin()
     return world
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Let Python not look for garbage meanwhile: there is none, and the look takes a third."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Suspend garbage collection: loading makes no cycles; collecting would cost a third more."""
     was_on = gc.isenabled()
     gc.disable()
     try:

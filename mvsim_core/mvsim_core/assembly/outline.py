@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collision outlines: from the file, from a geometry, or from the meshes of the visuals."""
+"""Collision outlines: from the file, a geometry or the meshes of the visuals."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mvsim_core.errors import BuildError, Problem
+from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.geometry.poses import box
 from mvsim_core.meshes.footprint import footprint
 from mvsim_core.specs.block import BlockSpec
@@ -18,7 +20,7 @@ from mvsim_core.specs.visual import GeometrySpec
 from mvsim_core.state.arrays import FloatArray
 
 Outline = tuple[FloatArray, tuple[float, float]]
-#: Corners of the polygon that stands for a round shape without `vertex_count`.
+#: Corners of the polygon that replaces a round shape without `vertex_count`.
 ROUND_CORNERS = 10
 UNIT_SQUARE = box(1.0, 1.0, (0.0, 0.0, 0.0))
 
@@ -27,16 +29,37 @@ class Outlines:
     """Finds the collision outline of vehicles and blocks.
 
     Args:
-        warn: Called with where, element and message when a shape has to be replaced.
+        warn: Called with place, element and message when a shape has to be replaced.
     """
 
     def __init__(self, warn: Callable[[Any, str, str], None]) -> None:
-        """Start with nothing warned of."""
+        """Start with nothing reported."""
         self._warn = warn
-        self._named: set[str] = set()
+        self._reported: set[str] = set()
 
     def of_vehicle(self, spec: VehicleSpec) -> Outline:
-        """Return the chassis polygon (n, 2) in the vehicle frame and its z-range [m]."""
+        """Return the chassis polygon (n, 2) in the vehicle frame and its z-range [m].
+
+        Raises:
+            BuildError: Its area is zero.
+        """
+        return _with_area(spec, self._of_chassis(spec))
+
+    def of_block(self, spec: BlockSpec) -> Outline:
+        """Return the polygon (n, 2) in the block's frame and its z-range [m].
+
+        Raises:
+            BuildError: Its area is zero.
+        """
+        return _with_area(spec, self._of_solid(spec))
+
+    def first_report(self, warning: str) -> bool:
+        """Return whether a warning is reported for the first time, and record it."""
+        is_new = warning not in self._reported
+        self._reported.add(warning)
+        return is_new
+
+    def _of_chassis(self, spec: VehicleSpec) -> Outline:
         chassis = spec.dynamics.chassis
         z_range = (chassis.zmin, chassis.zmax)
         if chassis.shape is not None:
@@ -45,8 +68,7 @@ class Outlines:
         found = self._of_visuals(spec, None, None, "the default chassis")
         return (np.array(default.shape), z_range) if found is None else found
 
-    def of_block(self, spec: BlockSpec) -> Outline:
-        """Return the polygon (n, 2) in the block's frame and its z-range [m]."""
+    def _of_solid(self, spec: BlockSpec) -> Outline:
         low, high = spec.zmin, spec.zmax
         z_range = (0.0 if low is None else low, 1.0 if high is None else high)
         if spec.geometry is not None and spec.is_geometry:
@@ -55,12 +77,6 @@ class Outlines:
             return np.array(spec.shape), z_range
         found = self._of_visuals(spec, low, high, "a box of 1 m")
         return (UNIT_SQUARE, z_range) if found is None else found
-
-    def is_news(self, fault: str) -> bool:
-        """Return whether nobody was told of a fault yet; from now on somebody was."""
-        news = fault not in self._named
-        self._named.add(fault)
-        return news
 
     def _of_visuals(
         self,
@@ -71,22 +87,30 @@ class Outlines:
     ) -> Outline | None:
         """Return what the meshes of a vehicle or block cover; None if none can be read.
 
-        Each model that cannot be read is named once, however many things have it.
+        Each model that cannot be read is reported once, however many entities use it.
         """
-        faults: list[str] = []
+        warnings: list[str] = []
         scale = owner.visual_scale if isinstance(owner, BlockSpec) else None
-        found = footprint(owner.visuals, zmin=low, zmax=high, scale=scale, warn=faults.append)
-        if found is None and not faults:
-            faults.append(f"{owner.name}: its models have no shape of any size")
-        end = f": {substitute} stands for it" if found is None else ""
-        for fault in faults:
-            if self.is_news(fault):
-                self._warn(owner.where, "visual", fault + end)
+        found = footprint(owner.visuals, zmin=low, zmax=high, scale=scale, warn=warnings.append)
+        if found is None and not warnings:
+            warnings.append(f"{owner.name}: its models have no shape of any size")
+        end = f": {substitute} is used instead" if found is None else ""
+        for warning in warnings:
+            if self.first_report(warning):
+                self._warn(owner.where, "visual", warning + end)
         return None if found is None else (found.polygon, (found.zmin, found.zmax))
 
 
+def _with_area(spec: VehicleSpec | BlockSpec, outline: Outline) -> Outline:
+    """Return the outline; BuildError if it encloses no area, as mass needs one."""
+    if len(outline_of(outline[0])) < 3:
+        text = f"the collision shape of {spec.name!r} has no area"
+        raise BuildError(Problem.at(spec.where, "", text))
+    return outline
+
+
 def geometry_outline(spec: GeometrySpec, low: float | None, high: float | None) -> Outline:
-    """Return the outline of a simple solid; heights that are not given are those of the solid."""
+    """Return the outline of a geometry; heights that are None are those of the geometry."""
     if spec.type in ("cylinder", "sphere"):
         n = max(3, spec.vertex_count or ROUND_CORNERS)
         angle = 2.0 * math.pi * np.arange(n) / n

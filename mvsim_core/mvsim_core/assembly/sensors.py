@@ -10,12 +10,12 @@ from typing import Any
 
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.resources.remote_files import RemoteError
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors import SENSORS
 from mvsim_core.sensors.base import SensorContext
 from mvsim_core.sensors.earth import earth_of
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.specs.element import PropertyRegionSpec
 from mvsim_core.specs.sensor import SensorSpec
 from mvsim_core.specs.vehicle import VehicleSpec
@@ -27,40 +27,39 @@ class SensorMaker:
 
     Args:
         world: Spec of the world around them.
-        seed: Seed of the world.
         dt: Length of a tick [s].
-        warn: Called with where, element and message; the same doubt about several sensors once.
-        scene3d: What 3D sensors see.
+        warn: Called with where, element and message; the same text about several sensors once.
     """
 
     def __init__(
         self,
         world: WorldSpec,
-        seed: int,
         dt: float,
         warn: Callable[[Any, str, str], None],
-        scene3d: Scene3d,
     ) -> None:
         """Keep what all sensors share."""
         self._gravity = world.gravity
         self._earth = earth_of(world.georeference)
         self._regions = tuple(e for e in world.elements if isinstance(e, PropertyRegionSpec))
-        self._seed = seed
         self._dt = dt
         self._warn = warn
-        self._scene3d = scene3d
-        self._doubts: set[str] = set()
+        self._reported: set[str] = set()
 
-    def of_vehicle(self, spec: VehicleSpec, scene: PlaneScene) -> list[Any]:
+    def of_vehicle(self, spec: VehicleSpec, scene: PlaneScene, scene3d: Scene3d) -> list[Any]:
         """Return the sensors of a vehicle, in file order."""
-        return self._make(spec.sensors, scene, spec.name)
+        return self._make(spec.sensors, (scene, scene3d), spec.name)
 
-    def standalone(self, specs: Sequence[SensorSpec], scene: PlaneScene) -> list[Any]:
+    def standalone(
+        self, specs: Sequence[SensorSpec], scene: PlaneScene, scene3d: Scene3d
+    ) -> list[Any]:
         """Return the sensors that are fixed in the world, in file order."""
-        return self._make(specs, scene, None)
+        return self._make(specs, (scene, scene3d), None)
 
     def _make(
-        self, specs: Sequence[SensorSpec], scene: PlaneScene, parent: str | None
+        self,
+        specs: Sequence[SensorSpec],
+        scenes: tuple[PlaneScene, Scene3d],
+        parent: str | None,
     ) -> list[Any]:
         made = []
         for spec in specs:
@@ -71,14 +70,13 @@ class SensorMaker:
                 self._warn(spec.where, "sensor", text)
                 continue
             context = SensorContext(
-                scene=scene,
+                scene=scenes[0],
                 dt=self._dt,
-                seed=self._seed,
                 parent=parent,
                 gravity=self._gravity,
                 earth=self._earth,
                 regions=self._regions,
-                scene3d=self._scene3d,
+                scene3d=scenes[1],
                 warn=partial(self._warn, spec.where, "sensor"),
             )
             make = Laser3d if getattr(spec, "raytrace_3d", False) else SENSORS.get(spec.kind)
@@ -86,9 +84,9 @@ class SensorMaker:
                 sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
             except (BuildError, RemoteError) as error:
                 raise BuildError(Problem.at(spec.where, "sensor", str(error))) from None
-            for doubt in sensor.doubts():
-                if doubt not in self._doubts:
-                    self._doubts.add(doubt)
-                    self._warn(spec.where, "sensor", doubt)
+            for warning in sensor.warnings():
+                if warning not in self._reported:
+                    self._reported.add(warning)
+                    self._warn(spec.where, "sensor", warning)
             made.append(sensor)
         return made

@@ -1,51 +1,40 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the spec of a world to its running parts. The only place that knows all of them."""
+"""Compiles the spec of a world; the only module that knows all parts."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any, TypeVar
 
-from mvsim_core.animation.keyframes import KeyframeAnimation
-from mvsim_core.assembly.actors import build_actor, build_walker
+import numpy as np
+
+from mvsim_core.assembly.actors import build_actor
 from mvsim_core.assembly.blocks import (
     build_block,
-    build_fixture,
     build_lift,
     grid_solids,
     plane_solids,
     wall_solids,
 )
-from mvsim_core.assembly.contents import Contents
-from mvsim_core.assembly.crowds import check_crowds
-from mvsim_core.assembly.islands import enter
-from mvsim_core.assembly.joints import add_joints
 from mvsim_core.assembly.outline import Outlines
 from mvsim_core.assembly.scene3d import SceneMaker, lights_of
 from mvsim_core.assembly.sensors import SensorMaker
-from mvsim_core.assembly.step_length import step_warning
-from mvsim_core.assembly.terrain import Ground
+from mvsim_core.assembly.step_length import automatic_step, step_warning
 from mvsim_core.assembly.vehicles import build_vehicle
 from mvsim_core.assembly.wall_lines import wall_lines
-from mvsim_core.dynamics.wheels import doubts
+from mvsim_core.dynamics.wheels import wheel_warnings
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.elements.point_files import read_cloud
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.progress import watched
-from mvsim_core.recording.rawlog import OBSERVATIONS, RawlogFiles
-from mvsim_core.recording.trajectory import TrajectoryFiles
+from mvsim_core.progress import tracked
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
+from mvsim_core.scene3d import Part, Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Part, Scene3d
-from mvsim_core.solver.box2d import Box2dSolver
-from mvsim_core.solver.layers import Layers
-from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.element import (
@@ -57,195 +46,199 @@ from mvsim_core.specs.element import (
     VerticalPlaneSpec,
 )
 from mvsim_core.specs.params import Spec
-from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import FloatArray, Rows
-from mvsim_core.state.entities import Entity
+from mvsim_core.state.entities import Entity, EntityModel, Fixture
+from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
 from mvsim_core.terrain.regions import Regions
-from mvsim_core.xmlfile import read_vehicle
+from mvsim_core.world.model import Model
+from mvsim_core.xmlfile import FileState, read_vehicle
 
-#: Farther from the origin than this the contact solver gets an origin of its own [m].
-FAR = 5e3
-#: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
+#: Longest step when the file leaves it to us [s]; stiff controllers need a shorter one.
 AUTO_STEP = 0.005
+#: Models that are kept as the first of their kind; a world has few kinds, or no two of one.
+MOST_KINDS = 1024
+_OWN_FIELDS = ("where", "name", "init_pose")
+_SHARED_FIELDS = {
+    cls: tuple(field.name for field in fields(cls) if field.name not in _OWN_FIELDS)
+    for cls in (VehicleSpec, BlockSpec)
+}
+
+Kind = tuple[Any, ...]
+S = TypeVar("S", VehicleSpec, BlockSpec)
 
 
-@dataclass
-class Builder:
-    """Makes the contents of a world; keeps what is costly (maps, meshes) for the next reset."""
+class Assembler:
+    """Compiles the model of a world, and vehicles that are added later.
 
-    spec: WorldSpec
-    warnings: list[Problem] = field(default_factory=list)
+    Args:
+        spec: What the world file says.
+        warnings: Warnings so far; more are appended.
+    """
 
-    def __post_init__(self) -> None:
-        """Read the maps."""
-        remote_files().begin()
+    def __init__(self, spec: WorldSpec, warnings: list[Problem]) -> None:
+        """Read the maps and clouds.
+
+        Raises:
+            BuildError: One of them cannot be used.
+        """
+        self.spec = spec
+        self.warnings = warnings
+        remote_files().reset_budget()
         self._outlines = Outlines(self.warn)
-        self._canvas: dict[str, Any] = {}
-        self._scenes = SceneMaker(self._outlines, self.warn)
+        self._shapes = SceneMaker(self._outlines, self.warn)
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
         self._clouds: list[tuple[PointcloudSpec, FloatArray]] = []
-        faults: list[Problem] = []
-        for element in self.spec.elements:
+        self._kinds: dict[Kind, EntityModel] = {}
+        self._dt = self._time_step()
+        self._sensors = SensorMaker(spec, self._dt, self.warn)
+        errors: list[Problem] = []
+        for element in spec.elements:
             try:
                 self._load(element)
             except (BuildError, RemoteError) as error:
-                faults.append(Problem.at(element.where, "element", str(error)))
-        if faults:
-            raise BuildError(*faults)
-        self._walls = [wall_lines(walls, self.warn) for walls in self.spec.walls]
+                errors.append(Problem.at(element.where, "element", str(error)))
+        if errors:
+            raise BuildError(*errors)
 
-    def contents(self, spec: WorldSpec, seed: int) -> Contents:
-        """Return fresh contents: entities, solver, scene, sensors.
+    def model(self) -> Model:
+        """Compile the world.
 
         Raises:
-            BuildError: Something of the spec cannot be.
+            BuildError: A part of the spec cannot be built.
         """
-        dt = self._time_step()
-        ground, lifts = self._ground()
-        scene = PlaneScene()
-        scene3d = Scene3d(
-            lambda: self._seen(contents), lights=lights_of(spec), canvas=self._canvas
-        )
-        sensors = SensorMaker(spec, seed, dt, self.warn, scene3d)
-
-        def make_vehicle(vehicle: Any, name: str | None, pose: Any) -> Entity:
-            if not isinstance(vehicle, VehicleSpec):
-                vehicle, problems = read_vehicle(vehicle, world=spec, name=name or "")
-                self.warnings += [p for p in problems if p not in self.warnings]
-            if name is not None:
-                vehicle = replace(vehicle, name=name)
-            if pose is not None:
-                vehicle = replace(vehicle, init_pose=Pose(x=pose[0], y=pose[1], yaw=pose[2]))
-            entity = self._vehicle(vehicle, ground)
-            doubt = step_warning(entity, spec.gravity, dt)
-            if doubt:
-                self.warn(vehicle.dynamics.where, "dynamics", doubt)
-            entity.sensors = sensors.of_vehicle(vehicle, scene)
-            return entity
-
-        blocks = [self._block(b, ground) for b in watched(spec.blocks, "placing blocks")]
-        vehicles = [
-            make_vehicle(v, None, None) for v in watched(spec.vehicles, "placing vehicles")
+        spec = self.spec
+        planes = [e for e in spec.elements if isinstance(e, HorizontalPlaneSpec)]
+        entities = [
+            build_lift(f"lift_{i + 1}", e)
+            for i, e in enumerate(spec.elements)
+            if isinstance(e, HorizontalPlaneSpec) and e.moves
         ]
-        actors = [build_actor(a, ground) for a in spec.actors]
-        fixtures = self._fixtures()
-        everything = [*vehicles, *blocks, *actors, *fixtures]
-        check_crowds([*vehicles, *blocks])
-        solver = Box2dSolver(
-            Layers([_absolute(e, s.z_range) for e in everything for s in e.solids]),
-            _origin([*vehicles, *blocks]),
-        )
-        contents = Contents(
-            dt=dt,
+        entities += [self._block(b) for b in tracked(spec.blocks, "placing blocks")]
+        entities += [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
+        entities += [build_actor(a) for a in spec.actors]
+        check_crowds(entities)
+        return Model(
+            spec=spec,
+            dt=self._dt,
             gravity=spec.gravity,
-            solver=solver,
-            scene=scene,
-            scene3d=scene3d,
-            make_vehicle=make_vehicle,
-            grids=[grid for _, grid in self._grids],
-            standalone=sensors.standalone(spec.sensors, scene),
-            ground=ground,
+            entities=tuple(entities),
+            fixtures=tuple(self._fixtures()),
+            grids=tuple(grid for _, grid in self._grids),
+            maps=tuple(self._maps),
+            planes=tuple(plane for plane in planes if not plane.moves),
             regions=Regions([e for e in spec.elements if isinstance(e, PropertyRegionSpec)]),
+            lights=lights_of(spec),
+            assembler=self,
+            renderers={},
         )
-        self._fill(contents, [*vehicles, *blocks, *actors, *lifts], fixtures)
-        return contents
+
+    # ------------------------------------------------------------ for worlds
+    def vehicle(
+        self,
+        file: FileState | None,
+        source: Any,
+        name: str | None,
+        pose: Any,
+        taken: Collection[str],
+    ) -> tuple[EntityModel, FileState | None]:
+        """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
+
+        Returns:
+            The model of the vehicle, and the state of the world file after its text.
+        """
+        spec = source
+        if not isinstance(source, VehicleSpec):
+            spec, problems, file = read_vehicle(source, file, name=name or "", taken=taken)
+            self.warnings += [p for p in problems if p not in self.warnings]
+        if name is not None:
+            spec = replace(spec, name=name)
+        if pose is not None:
+            spec = replace(spec, init_pose=Pose(x=pose[0], y=pose[1], yaw=pose[2]))
+        return self._vehicle(spec), file
+
+    def sensors(self, model: EntityModel | None, scene: PlaneScene, scene3d: Scene3d) -> list[Any]:
+        """Return the sensors of a vehicle, or (None) those that are fixed in the world."""
+        if model is None:
+            return self._sensors.standalone(self.spec.sensors, scene, scene3d)
+        return self._sensors.of_vehicle(model.spec, scene, scene3d)
+
+    def parts(self, entity: Entity) -> Iterable[Part]:
+        """Return the parts of an entity for the 3D scene."""
+        return self._shapes.of_entity(entity)
+
+    def show_fixed(self, model: Model, scene: Scene3d) -> None:
+        """Add the fixed parts of the world to a 3D scene."""
+        shapes = self._shapes
+        for fixture in model.fixtures:
+            scene.add(("fixture", fixture.name), partial(shapes.of_fixture, fixture))
+        for i, grid in enumerate(model.grids, 1):
+            scene.add(("map", i), partial(shapes.of_grid, i, grid))
+        for number, plane in enumerate(model.planes, 1):
+            scene.add(("ground", number), partial(shapes.of_plane, number, plane))
+        maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
+        for i, (spec, (row, samples)) in enumerate(zip(maps, self._maps, strict=True), 1):
+            number = len(model.planes) + i
+            scene.add(("ground", number), partial(shapes.of_elevation, number, spec, row, samples))
+        for sensor in self.spec.sensors:
+            if sensor.visuals:
+                scene.add(("sensor", sensor.name), partial(shapes.of_sensor, sensor))
+        for i, cloud in enumerate(self._clouds, 1):
+            scene.add(("points", i), partial(shapes.of_cloud, i, *cloud))
 
     def warn(self, where: Any, element: str, message: str) -> None:
-        """Note a warning once."""
+        """Add a warning once."""
         problem = Problem.at(where, element, message, "warning")
         if problem not in self.warnings:
             self.warnings.append(problem)
 
-    def _fill(self, contents: Contents, entities: list[Entity], fixtures: list[Entity]) -> None:
-        for entity in watched(entities, "making bodies"):
-            walker = None
-            if isinstance(entity.spec, ActorSpec):
-                walker = build_walker(entity, contents.solver)
-            if walker is not None:
-                contents.animations.append(walker)
-            elif isinstance(entity.spec, SimulableSpec) and entity.spec.animation is not None:
-                frames = entity.spec.animation.frames
-                animation = KeyframeAnimation(entity, frames, contents.solver)
-                contents.animations.append(animation)
-            contents.add(entity)
-        welds = [j for j in self.spec.joints if j.type == "weld"]
-        contents.joints = self.spec.joints
-        contents.set_welds([(j.body_a, j.body_b) for j in welds])
-        if self.spec.save_ground_truth_trajectory:
-            path, rate = self.spec.save_ground_truth_trajectory, self.spec.ground_truth_rate
-            contents.animations.append(TrajectoryFiles(path, rate, contents.entities))
-        if self.spec.save_to_rawlog:
-            path, rate = self.spec.save_to_rawlog, self.spec.rawlog_odometry_rate
-            contents.rawlog = RawlogFiles(path, rate, contents.dt, contents.entities)
-            for kind in sorted({s.kind for s in contents.sensors()} - OBSERVATIONS.keys()):
-                text = f"MRPT's data sets have no place for readings of class {kind!r}"
-                self.warn(self.spec.where, "save_to_rawlog", text)
-        add_joints(self.spec.joints, contents.entities, contents.solver)
-        for fixture in fixtures:
-            enter(contents.solver, fixture)
-            contents.fixtures.append(fixture)
-            if isinstance(fixture.spec, OccupancyGridSpec):
-                continue
-            for solid in fixture.solids:
-                low, high = solid.z_range
-                contents.scene.add_polygon(solid.points, body=-1, zmin=low, zmax=high)
-        for _, grid in self._grids:
-            contents.scene.add_grid(grid)
+    # ------------------------------------------------------------ parts
+    def _vehicle(self, spec: VehicleSpec) -> EntityModel:
+        return self._of_kind(spec, self._new_vehicle)
 
-    def _seen(self, contents: Contents) -> Iterator[Part]:
-        """Iterate over what 3D sensors see now."""
-        grounds: list[Any] = [
-            (e, None, None)
-            for e in self.spec.elements
-            if isinstance(e, HorizontalPlaneSpec) and not e.moves
-        ]
-        maps = [e for e in self.spec.elements if isinstance(e, ElevationMapSpec)]
-        grounds += [(e, *m) for e, m in zip(maps, self._maps, strict=True)]
-        things = (contents.entities, contents.fixtures, contents.grids)
-        return chain(self._scenes.parts(*things, grounds), self._scenes.points(self._clouds))
+    def _block(self, spec: BlockSpec) -> EntityModel:
+        return self._of_kind(spec, self._new_block)
 
-    def _vehicle(self, spec: VehicleSpec, ground: Ground) -> Entity:
-        chassis = spec.dynamics.chassis
+    def _of_kind(self, spec: S, build: Callable[[S], EntityModel]) -> EntityModel:
+        """Return the model of an entity, by the first one of its kind where there is one."""
+        key = _kind_of(spec)
+        first = self._kinds.get(key)
+        if first is not None:
+            return first.of(spec)
+        before = len(self.warnings)
+        model = build(spec)
+        if len(self.warnings) == before:  # the warning of each entity names it
+            if len(self._kinds) >= MOST_KINDS:
+                self._kinds.clear()
+            self._kinds[key] = model
+        return model
+
+    def _new_vehicle(self, spec: VehicleSpec) -> EntityModel:
         outline, z_range = self._outlines.of_vehicle(spec)
-        pose = _settle(spec, ground, 0.5 * chassis.zmax)
         if isinstance(spec.dynamics, FreeWheelsSpec):
-            for doubt in doubts(spec.dynamics):
+            for doubt in wheel_warnings(spec.dynamics):
                 self.warn(spec.dynamics.where, "dynamics", f"{spec.name}: {doubt}")
-        return build_vehicle(spec, pose, outline, z_range, self.spec.gravity)
+        model = build_vehicle(spec, outline, z_range, self.spec.gravity)
+        doubt = step_warning(model, self.spec.gravity, self._dt)
+        if doubt:
+            self.warn(spec.dynamics.where, "dynamics", doubt)
+        return model
 
-    def _block(self, spec: BlockSpec, ground: Ground) -> Entity:
+    def _new_block(self, spec: BlockSpec) -> EntityModel:
         outline, z_range = self._outlines.of_block(spec)
-        pose = _settle(spec, ground, 0.5 * z_range[1])
-        entity = build_block(spec, pose, outline, z_range)
-        ground.add_block(entity, outline, z_range[1])
-        return entity
+        return build_block(spec, outline, z_range)
 
-    def _ground(self) -> tuple[Ground, list[Entity]]:
-        """Return the ground without blocks, and the planes that move."""
-        ground, lifts = Ground(maps=self._maps), []
-        for i, plane in enumerate(self.spec.elements):
-            if not isinstance(plane, HorizontalPlaneSpec):
-                continue
-            lift = None
-            if plane.moves:
-                lift = build_lift(f"lift_{i + 1}", plane)
-                lifts.append(lift)
-            ground.add_plane(plane, lift)
-        return ground, lifts
-
-    def _fixtures(self) -> list[Entity]:
-        fixtures = []
+    def _fixtures(self) -> Iterator[Fixture]:
         for i, (element, grid) in enumerate(self._grids):
-            fixtures.append(build_fixture(f"map_{i + 1}", element, grid_solids(element, grid)))
+            yield Fixture(f"map_{i + 1}", element, tuple(grid_solids(element, grid)))
         planes = [e for e in self.spec.elements if isinstance(e, VerticalPlaneSpec)]
         for i, plane in enumerate(planes):
-            fixtures.append(build_fixture(f"plane_{i + 1}", plane, plane_solids(plane)))
-        for i, (walls, lines) in enumerate(zip(self.spec.walls, self._walls, strict=True)):
-            fixtures.append(build_fixture(f"walls_{i + 1}", walls, wall_solids(walls, lines)))
-        return fixtures
+            yield Fixture(f"plane_{i + 1}", plane, tuple(plane_solids(plane)))
+        for i, walls in enumerate(self.spec.walls):
+            lines = wall_lines(walls, self.warn)
+            yield Fixture(f"walls_{i + 1}", walls, tuple(wall_solids(walls, lines)))
 
     def _load(self, element: Spec) -> None:
         """Read the file of a map or cloud; BuildError or RemoteError if that cannot be."""
@@ -284,7 +277,9 @@ class Builder:
         periods = [s.period for v in self.spec.vehicles for s in v.sensors if s.period > 0.0]
         shortest = min(periods, default=AUTO_STEP)
         if self.spec.timestep <= 0.0:
-            return min(AUTO_STEP, shortest)
+            return automatic_step(
+                self._kinds_of_vehicles(), self.spec.gravity, min(AUTO_STEP, shortest)
+            )
         if periods and self.spec.timestep > shortest:
             self.warn(
                 self.spec.where,
@@ -294,25 +289,47 @@ class Builder:
             )
         return self.spec.timestep
 
-
-def _settle(spec: SimulableSpec, ground: Ground, above: float) -> Pose:
-    """Return the initial pose with z from the ground below it, unless the file forbids that."""
-    pose = spec.init_pose
-    if spec.skip_elevation_adjust:
-        return pose
-    return pose._replace(z=ground.height(pose.x, pose.y, pose.z + above))
-
-
-def _origin(entities: list[Entity]) -> tuple[float, float]:
-    """Return where the solver's origin shall be: at the first thing if that is far away [m]."""
-    for entity in entities:
-        x, y = float(entity.body["x"][0]), float(entity.body["y"][0])
-        if math.hypot(x, y) > FAR:
-            return round(x), round(y)
-        break
-    return 0.0, 0.0
+    def _kinds_of_vehicles(self) -> Iterator[EntityModel]:
+        """Yield one vehicle of each kind, for what depends on dynamics and friction alone."""
+        seen: list[Any] = []
+        for vehicle in self.spec.vehicles:
+            kind = (vehicle.dynamics, vehicle.friction)
+            if kind not in seen:
+                seen.append(kind)
+                outline, z_range = self._outlines.of_vehicle(vehicle)
+                yield build_vehicle(vehicle, outline, z_range, self.spec.gravity)
 
 
-def _absolute(entity: Entity, z_range: tuple[float, float]) -> tuple[float, float]:
-    z = float(entity.body["z"][0])
-    return z + z_range[0], z + z_range[1]
+def _kind_of(spec: VehicleSpec | BlockSpec) -> Kind:
+    """Return what specs share that differ in name, place in the file and pose alone.
+
+    Specs inside are told apart by identity: the reader gives equal ones of a class or loop as one
+    object, and a comparison of all their values would take longer than building.
+    """
+    values = [getattr(spec, name) for name in _SHARED_FIELDS[type(spec)]]
+    return (type(spec), *(_part(value) for value in values))
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, Spec):
+        return id(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Spec):
+        return tuple(id(one) for one in value)
+    return value
+
+
+def check_crowds(entities: Iterable[EntityModel]) -> None:
+    """Refuse hundreds of bodies that start at one place: solving them would take too long.
+
+    Raises:
+        BuildError: There are too many; the message names the last one.
+    """
+    nearby = Nearby()
+    for i, model in enumerate(entities):
+        if model.solids and model.kind != "actor":
+            body = model.body[0]
+            points = model.solids[0].points
+            reach = float(np.sqrt((points * points).sum(axis=1).max()))
+            x, y = float(body["x"]), float(body["y"])
+            if nearby.add(i, x, y, reach) > MAX_CROWD:
+                raise crowd_error(model.name, model.spec.where, (x, y))

@@ -13,9 +13,10 @@ import numpy as np
 from mvsim_core.bench.timing import best_of
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.sensors import Lidar2d, PlaneScene, Schedule, SensorContext
+from mvsim_core.sensors import Lidar2d, PlaneScene, Prism, SensorContext, SensorSet
 from mvsim_core.specs.sensor import LaserSpec
 from mvsim_core.state.arrays import BODY, DYNAMIC
+from mvsim_core.world.data import Data
 
 CHASSIS = [(-0.4, -0.5), (0.4, -0.5), (0.6, -0.3), (0.6, 0.3), (0.4, 0.5), (-0.4, 0.5)]
 WHEEL = np.array([(-0.2, -0.1), (0.2, -0.1), (0.2, 0.1), (-0.2, 0.1)])
@@ -57,7 +58,9 @@ def lidar(scene: PlaneScene, rays: int, *, fov: float = 2 * math.pi, body: int =
     spec = LaserSpec(
         name="laser", nrays=rays, fov=fov, max_range=30.0, pose=Pose(x=0.013, y=0.02, z=0.2)
     )
-    return Lidar2d(spec, SensorContext(scene, 0.005, parent=f"r{body}", body=body))
+    sensor = Lidar2d(spec, SensorContext(scene, 0.005, parent=f"r{body}"))
+    sensor.bind_rows(body)
+    return sensor
 
 
 def one_scan(rays: int, segments: int, extent: float, grid: bool) -> float:
@@ -67,8 +70,8 @@ def one_scan(rays: int, segments: int, extent: float, grid: bool) -> float:
     if grid:
         scene.add_grid(office(1000, 80))
     sensor = lidar(scene, rays)
-    bodies = np.zeros(0, BODY)
-    return best_of(lambda: sensor.measure(bodies, 0, 0.0))
+    state = Data()
+    return best_of(lambda: sensor.measure(state, 0, 0.0))
 
 
 def many_robots(count: int) -> float:
@@ -80,20 +83,22 @@ def many_robots(count: int) -> float:
     row, column = np.nonzero(grid.clearance[1:-1, 1:-1] > 14)
     chosen = rng.choice(len(row), count, replace=False)
     places = np.array([column[chosen], row[chosen]], dtype=np.float64).T + 0.5
-    bodies = np.zeros(count, BODY)
+    state = Data()
+    state.insert("bodies", np.zeros(count, BODY))
+    bodies = state.bodies
     bodies["kind"] = DYNAMIC
     bodies["x"], bodies["y"] = grid.to_world(
         np.multiply(places, grid.resolution, dtype=np.float64)
     ).T
     bodies["yaw"] = rng.uniform(0, 2 * math.pi, count)
+    wheels = [Prism(WHEEL + np.array([0.0, y]), (0.0, 0.4)) for y in (-0.5, 0.5)]
     for body in range(count):
-        scene.add_polygon(CHASSIS, body=body, zmin=0.05, zmax=0.6)
-        for y in (-0.5, 0.5):
-            scene.add_polygon(WHEEL + np.array([0.0, y]), body=body, zmin=0.0, zmax=0.4)
-    sensors = [lidar(scene, 100, fov=math.pi, body=body) for body in range(count)]
-    schedule = Schedule(sensors, 0.005)
-    ticks = iter(range(0, 10**9, sensors[0].period_ticks))
-    return best_of(lambda: schedule.sample(bodies, next(ticks), 0.0))
+        scene.add_body(body, [Prism(CHASSIS, (0.05, 0.6)), *wheels])
+    robots = [lidar(scene, 100, fov=math.pi, body=body) for body in range(count)]
+    sensors = SensorSet()
+    sensors.add(robots, 0)
+    ticks = iter(range(0, 10**9, robots[0].period_ticks))
+    return best_of(lambda: sensors.sample(state, next(ticks), 0.0))
 
 
 def clearance() -> float:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mvsim check`: say all that is wrong or doubtful in world files."""
+"""`mvsim check`: report errors, warnings and hints in world files."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def check(
     ] = False,
     var: Var = None,
 ) -> None:
-    """Say all that is wrong or doubtful in world files, with file and line.
+    """Report errors, warnings and hints in world files, with file and line.
 
     Errors: the world cannot run.
 
-    Warnings: it runs, but something does not count, or may be meant otherwise.
+    Warnings: it runs, but something is ignored or probably unintended.
 
-    Notes: something harmless is accepted and has no effect here.
+    Hints: something is accepted and has no effect.
     """
     named = variables(var)
     results = [_Result(world, _problems(world, named, quick=quick)) for world in worlds]
@@ -60,13 +60,13 @@ def _problems(world: Path, named: dict[str, str], *, quick: bool) -> tuple[Probl
             return found
         from mvsim_core.assembly.load import world_of
 
-        notes = [problem for problem in found if problem.severity == "note"]
-        return (*world_of(spec, warnings=found).warnings, *notes)
+        hints = [problem for problem in found if problem.severity == "hint"]
+        return (*world_of(spec, warnings=found).warnings, *hints)
     except WorldFileError as error:
         return error.problems
     except BuildError as error:
-        faults = (replace(fault, file=fault.file or str(world)) for fault in error.problems)
-        return (*found, *faults)
+        errors = (replace(one, file=one.file or str(world)) for one in error.problems)
+        return (*found, *errors)
 
 
 def _print_json(results: list[_Result]) -> None:
@@ -79,7 +79,7 @@ def _print_json(results: list[_Result]) -> None:
             "file": str(result.file),
             "errors": result.count("error"),
             "warnings": result.count("warning"),
-            "notes": result.count("note"),
+            "hints": result.count("hint"),
             "problems": [as_json(problem) for problem in result.problems],
         }
         for result in results
@@ -93,6 +93,6 @@ def _print_text(results: list[_Result]) -> None:
     for result in results:
         print_problems(result.problems)
         counts = [counted(result.count(kind), kind) for kind in ("error", "warning")]
-        if notes := result.count("note"):
-            counts.append(counted(notes, "note"))
+        if hints := result.count("hint"):
+            counts.append(counted(hints, "hint"))
         print(f"{result.file}: {', '.join(counts)}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How problems look on a terminal."""
+"""Output of problems on a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from mvsim_core.errors import Problem
 
-_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_STYLES = {"error": "bold red", "warning": "yellow", "hint": "cyan"}
 
 
 def print_problems(problems: Iterable[Problem]) -> None:

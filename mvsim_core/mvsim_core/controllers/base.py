@@ -1,22 +1,26 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a controller is: targets of vehicles in, wheel torques and steering out."""
+"""The interface of controllers: from targets of vehicles to wheel torques and steering."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Protocol
-
-import numpy as np
 
 from mvsim_core.registry import Registry
 from mvsim_core.state.arrays import IntArray, State
+from mvsim_core.state.indices import Indices
 
 
 class Controller(Protocol):
-    """A controller class serves all vehicles of a world that use it, in one call a step."""
+    """A controller class serves all vehicles of a world that use it, in one call a step.
 
-    #: Kinds of command that it follows: "twist", "ackermann", "torque".
+    A class that also has `add(spec, ids)` and `remove(ids)` adds and removes vehicles while
+    the world runs, at a cost that does not depend on the others. Without them the system is
+    rebuilt.
+    """
+
+    #: Kinds of command that it accepts: "twist", "ackermann", "torque".
     accepts: ClassVar[frozenset[str]]
     #: True when the body is driven kinematically and wheel forces do not act on it.
     ideal: ClassVar[bool]
@@ -32,7 +36,7 @@ CONTROLLERS: Registry[Controller] = Registry("controller", "mvsim.controllers")
 
 
 def controller_class(dynamics: str, controller: str) -> type[Controller]:
-    """Return the class of a controller: that of the dynamics' own, or the general one.
+    """Return the class of a controller: the one of this dynamics class, or the general one.
 
     Raises:
         UnknownName: There is none of that name.
@@ -42,9 +46,9 @@ def controller_class(dynamics: str, controller: str) -> type[Controller]:
 
 
 class IdController:
-    """The common part of the built-in controllers: they only hold the rows they serve.
+    """Base of the built-in controllers, which hold only the rows that they serve.
 
-    Their parameters are in PID, where `build` puts them.
+    Their parameters are in PID, written by the assembly.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist"})
@@ -52,11 +56,27 @@ class IdController:
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of VEHICLE."""
-        self.ids = np.ascontiguousarray(ids, dtype=np.int64)
+        self._rows = Indices()
+        self.add(None, map(int, ids))
+
+    @property
+    def ids(self) -> IntArray:
+        """Rows of VEHICLE that it serves."""
+        return self._rows.ids
+
+    def add(self, spec: Any, ids: Iterable[int]) -> None:
+        """Serve more rows of VEHICLE."""
+        for row in ids:
+            self._rows.add(row)
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Stop serving some rows."""
+        for row in ids:
+            self._rows.discard(row)
 
 
 class PidController(IdController):
-    """The common part of those that turn odometry into torques by PIDs with slope feed-forward."""
+    """Base of controllers that compute torques from odometry by PIDs with slope feed-forward."""
 
     #: (vehicles, wheels, pids, bodies, ids, gravity, dt): reads targets, writes torques, steering.
     kernel: ClassVar[Callable[..., None]]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Members of rigid islands: rows that follow the body which leads their island."""
+"""Followers: members of rigid islands whose rows follow the leader."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import math
 
 from numba import njit
 
-from mvsim_core.state.arrays import Rows
+from mvsim_core.state.arrays import IntArray, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def followers_kernel(bodies: Rows, first: int) -> None:
-    """Derive pose, velocity and attitude of all followers; they stand from row `first` on."""
-    for i in range(first, bodies.shape[0]):
+def followers_kernel(bodies: Rows, followers: IntArray) -> None:
+    """Derive pose, velocity and attitude of the rows `followers` from those of their leaders."""
+    for i in followers:
         b = bodies[i]
-        if b.leader < 0:
-            continue
         a = bodies[b.leader]
         c, s = math.cos(a.yaw), math.sin(a.yaw)
         rx = c * b.off_x - s * b.off_y

@@ -3,7 +3,7 @@
 """Newton's second law for rigid islands: forces and damping to velocities, before contacts.
 
 An island is a set of rigidly joined bodies that moves as one; each row of BODY is one island with
-its own centre of mass. Positions follow in `solver`, after contacts have had their say.
+its own centre of mass. The solver advances positions after it has resolved contacts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-from mvsim_core.state.arrays import DYNAMIC, Row, Rows
+from mvsim_core.state.arrays import DYNAMIC, IntArray, Row, Rows
 from mvsim_core.state.finite import HUGE
 
 #: Iterations of the two-point ground friction of blocks, as many as Box2D spends on its joints.
@@ -20,7 +20,7 @@ GROUND_ITERATIONS = 8
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> int:
+def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, movers: IntArray) -> int:
     """Sum the wheel forces of each body and their torque about its centre of mass.
 
     Weight acts along a slope where the wheels carry it. Forces along the ground become plan view
@@ -29,13 +29,15 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> int:
     Returns the first wheel whose spin, torque or force is not finite, else -1.
     """
     bad = -1
-    for i in range(bodies.shape[0]):
+    for i in movers:
         b = bodies[i]
         b.fx = 0.0
         b.fy = 0.0
         b.torque = 0.0
     for k in range(wheels.shape[0]):
         w = wheels[k]
+        if w.body < 0:
+            continue
         if bad < 0 and not abs(w.omega) + abs(w.torque) + abs(w.fx) + abs(w.fy) < HUGE:
             bad = k
         b = bodies[w.body]
@@ -54,12 +56,14 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def integrate_velocities_kernel(bodies: Rows, gravity: float, dt: float) -> None:
-    """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt); rub blocks.
+def integrate_velocities_kernel(bodies: Rows, movers: IntArray, gravity: float, dt: float) -> None:
+    """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt).
+
+    Ground friction then brakes blocks.
 
     The implicit damping factor is the one of Box2D, so that a body loses at most all its speed.
     """
-    for i in range(bodies.shape[0]):
+    for i in movers:
         b = bodies[i]
         if b.kind != DYNAMIC or b.ideal != 0:
             continue
@@ -69,11 +73,11 @@ def integrate_velocities_kernel(bodies: Rows, gravity: float, dt: float) -> None
         b.cvy = (b.cvy + (s * b.fx + c * b.fy) / b.mass * dt) * lin
         b.wz = (b.wz + b.torque / b.inertia * dt) / (1.0 + b.damp_ang * dt)
         if b.ground_mu > 0.0:
-            rub_on_ground(b, gravity, dt)
+            apply_ground_friction(b, gravity, dt)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rub_on_ground(b: Row, gravity: float, dt: float) -> None:
+def apply_ground_friction(b: Row, gravity: float, dt: float) -> None:
     """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
 
     Each point asks for the impulse that stops it and gets at most mu m g dt / 2 (accumulated over

@@ -4,20 +4,63 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from mvsim_core.registry import Registry
 from mvsim_core.state.arrays import IntArray, State
+from mvsim_core.state.indices import ParameterTable
 
 
 class Friction(Protocol):
-    """A friction class serves all wheels of a world that use it, in one call a step."""
+    """A friction class serves all wheels of a world that use it, in one call a step.
+
+    A class that also has `add(spec, ids)` and `remove(ids)` takes wheels in and out while the
+    world runs at a cost that does not depend on the others; one without them is made anew then.
+    """
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Write WHEEL.fx, fy (vehicle frame) and advance WHEEL.omega by dt."""
+        """Write WHEEL.fx, fy (vehicle frame) and advance WHEEL.omega by dt.
+
+        It also writes the largest forces that the ground can give, WHEEL.limit_x along and
+        limit_y across the grip, and limit_round. A wheel that is held (WHEEL.held) gets its force
+        and spin from `friction.hold` and is left alone otherwise. Vehicles on a model that does
+        not write limits are not held: their wheels coast.
+        """
+
+
+class TableFriction:
+    """The common part of friction models whose parameters are rows of one dtype."""
+
+    #: The parameters of a wheel.
+    PARAMS: ClassVar[np.dtype[Any]]
+
+    def __init__(self, specs: list[Any], ids: IntArray) -> None:
+        """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
+        self.table = ParameterTable(self.PARAMS)
+        for spec, index in zip(specs, ids, strict=True):
+            self.add(spec, [int(index)])
+
+    def parameters(self, spec: Any) -> dict[str, float]:
+        """Return the fields of PARAMS of a spec."""
+        raise NotImplementedError
+
+    def add(self, spec: Any, ids: Iterable[int]) -> None:
+        """Serve more rows of WHEEL, which share a spec."""
+        row = np.zeros(1, self.PARAMS)
+        for name, value in self.parameters(spec).items():
+            row[name] = value
+        self.table.add_with(ids, row[0])
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Serve some rows no longer."""
+        for index in ids:
+            self.table.discard(index)
 
 
 FRICTION: Registry[Friction] = Registry("friction model", "mvsim.friction")

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.friction.base import FRICTION
+from mvsim_core.friction.base import FRICTION, TableFriction
 from mvsim_core.friction.contact import (
     HOLD_SPEED,
     clamp,
@@ -59,6 +59,11 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         mu = p.mu if math.isnan(w.region_mu) else w.region_mu
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
         limit = mu * w.normal  # 3
+        w.limit_x = limit
+        w.limit_y = limit if w.rollers == 0 else c_rr * w.normal
+        w.limit_round = p.circle
+        if w.held != 0:
+            continue
         if w.rollers != 0:  # grips along one direction only
             torque = w.torque - p.c_damping * w.omega
             tilted = w.gravity_x != 0.0 or w.gravity_y != 0.0
@@ -89,22 +94,27 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
 
 
 @FRICTION.register("default")
-class DefaultFriction:
+class DefaultFriction(TableFriction):
     """All wheels with Coulomb friction."""
 
-    def __init__(self, specs: list[DefaultFrictionSpec], ids: IntArray) -> None:
-        """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
-        self.ids = np.ascontiguousarray(ids, dtype=np.int64)
-        self.params = np.zeros(len(specs), PARAMS)
-        for row, spec in zip(self.params, specs, strict=True):
-            row["mu"], row["c_damping"], row["c_rr"] = spec.mu, spec.c_damping, spec.c_rr
-            row["circle"], row["hold"] = spec.friction_circle, spec.slope_hold
-            if isinstance(spec, WardIagnemmaSpec):
-                row["r1"], row["r2"], row["a_roll"] = spec.r1, spec.r2, spec.a_roll
+    PARAMS = PARAMS
+
+    def parameters(self, spec: DefaultFrictionSpec) -> dict[str, float]:
+        """Return the fields of PARAMS of a spec."""
+        values: dict[str, float] = {
+            "mu": spec.mu,
+            "c_damping": spec.c_damping,
+            "c_rr": spec.c_rr,
+            "circle": spec.friction_circle,
+            "hold": spec.slope_hold,
+        }
+        if isinstance(spec, WardIagnemmaSpec):
+            values |= {"r1": spec.r1, "r2": spec.r2, "a_roll": spec.a_roll}
+        return values
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.fx, fy and advance WHEEL.omega."""
-        coulomb_kernel(state.bodies, state.wheels, self.params, self.ids, dt)
+        coulomb_kernel(state.bodies, state.wheels, self.table.params, self.table.ids, dt)
 
 
 @FRICTION.register("wardiagnemma")

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.friction.base import FRICTION
+from mvsim_core.friction.base import FRICTION, TableFriction
 from mvsim_core.friction.contact import clamp, rolling_torque, set_force, slope_hold, stop_slip
 from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
@@ -110,6 +110,11 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             most = min(most, w.region_mu * w.normal)
             most_x = min(most_x, w.region_mu * w.normal)
             most_y = min(most_y, w.region_mu * w.normal)
+        w.limit_x = max(most, most_x)
+        w.limit_y = most_y
+        w.limit_round = 0
+        if w.held != 0:
+            continue
         lateral = clamp(-w.vy * w.carried * (1.0 / dt) - w.slope_y, most_y)
         along = clamp(stop_slip(w, torque, dt), most_x)
         w.omega += (torque - w.radius * along) * spin
@@ -119,20 +124,25 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
 
 
 @FRICTION.register("ellipse")
-class Ellipse:
+class Ellipse(TableFriction):
     """All wheels with the ellipse model."""
 
-    def __init__(self, specs: list[EllipseSpec], ids: IntArray) -> None:
-        """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
-        self.ids = np.ascontiguousarray(ids, dtype=np.int64)
-        self.params = np.zeros(len(specs), PARAMS)
-        for row, spec in zip(self.params, specs, strict=True):
-            row["c_damping"], row["c_rr"], row["hold"] = spec.c_damping, spec.c_rr, spec.slope_hold
-            row["c_alpha"], row["c_s"] = spec.c_alpha, spec.c_s
-            row["alpha_sat"] = spec.slip_angle_saturation
-            row["s_sat"] = spec.slip_ratio_saturation
-            row["c_alpha_s"], row["c_s_alpha"] = spec.c_alpha_s, spec.c_s_alpha
+    PARAMS = PARAMS
+
+    def parameters(self, spec: EllipseSpec) -> dict[str, float]:
+        """Return the fields of PARAMS of a spec."""
+        return {
+            "c_damping": spec.c_damping,
+            "c_rr": spec.c_rr,
+            "hold": spec.slope_hold,
+            "c_alpha": spec.c_alpha,
+            "c_s": spec.c_s,
+            "alpha_sat": spec.slip_angle_saturation,
+            "s_sat": spec.slip_ratio_saturation,
+            "c_alpha_s": spec.c_alpha_s,
+            "c_s_alpha": spec.c_s_alpha,
+        }
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.fx, fy and advance WHEEL.omega."""
-        ellipse_kernel(state.bodies, state.wheels, self.params, self.ids, dt)
+        ellipse_kernel(state.bodies, state.wheels, self.table.params, self.table.ids, dt)

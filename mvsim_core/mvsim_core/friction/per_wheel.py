@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 from mvsim_core.errors import StepError
@@ -80,7 +81,16 @@ class PerWheelFriction(ABC):
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
-        self._parts = [(int(i), spec) for i, spec in zip(ids, specs, strict=True)]
+        self._specs = {int(i): spec for i, spec in zip(ids, specs, strict=True)}
+
+    def add(self, spec: Any, ids: Iterable[int]) -> None:
+        """Serve more rows of WHEEL, which share a spec."""
+        self._specs |= dict.fromkeys(ids, spec)
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Serve some rows no longer."""
+        for index in ids:
+            self._specs.pop(index, None)
 
     @abstractmethod
     def force(self, wheel: WheelContact) -> tuple[float, float]:
@@ -94,19 +104,34 @@ class PerWheelFriction(ABC):
         """
         return 0.0
 
+    def grip(self, wheel: WheelContact) -> float:
+        """Return the largest force of the ground [N], with which a wheel can be held.
+
+        The parameter `mu`, or that of a region, times the normal force, unless a model says
+        otherwise.
+        """
+        mu = wheel.region_mu
+        if mu is None:
+            mu = float(getattr(wheel.spec, "mu", 0.0))
+        return mu * wheel.normal
+
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.fx, fy and advance WHEEL.omega.
 
         Raises:
             StepError: A wheel has rollers.
         """
-        for i, spec in self._parts:
+        for i, spec in self._specs.items():
             row: Any = state.wheels[i]
             if state.bodies[row["body"]]["ideal"]:
                 continue
             if row["rollers"]:
                 raise StepError(f"friction {spec.kind!r} knows no wheels with rollers")
             wheel = WheelContact(row, spec, dt)
+            row["limit_x"] = row["limit_y"] = self.grip(wheel)
+            row["limit_round"] = 0
+            if row["held"]:
+                continue
             along, lateral = self.force(wheel)
             spin = (wheel.torque - wheel.radius * along) / wheel.inertia
             row["omega"] = wheel.omega + spin * dt

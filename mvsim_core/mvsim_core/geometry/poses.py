@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Poses, twists and polygons, with REP-103 axes: x forward, y left, z up, metres and radians."""
+"""Poses, twists, rotations and areas, with REP-103 axes: x forward, y left, z up, SI units."""
 
 from __future__ import annotations
 
@@ -95,14 +95,17 @@ class Area(NamedTuple):
 
 
 def area_of(points: FloatArray) -> Area:
-    """Return the area properties of a simple polygon (n, 2), whichever way it winds."""
+    """Return the area properties of a simple polygon (n, 2) of either orientation.
+
+    Shapely has area and centroid, but no second moment.
+    """
     return _area(np.ascontiguousarray(points, dtype=np.float64).tobytes())
 
 
-@lru_cache(maxsize=1024)  # worlds have thousands of the same shape
+@lru_cache(maxsize=1024)  # worlds have thousands of equal shapes
 def _area(corners: bytes) -> Area:
     points = np.frombuffer(corners).reshape(-1, 2)
-    shift = points.mean(axis=0)  # near the origin the cross products lose no digits
+    shift = points.mean(axis=0)  # about the mean, cross products keep their digits
     p = points - shift
     q = np.roll(p, -1, axis=0)
     cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
@@ -118,31 +121,12 @@ def _area(corners: bytes) -> Area:
     return Area(area, float(shift[0] + cx), float(shift[1] + cy), second)
 
 
-def convex_hull(points: FloatArray) -> FloatArray:
-    """Return the convex hull (m, 2) of points (n, 2), counter-clockwise, no collinear ones."""
-    ordered = sorted({(float(x), float(y)) for x, y in points})
-
-    def chain(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        out: list[tuple[float, float]] = []
-        for p in sequence:
-            while len(out) > 1 and _turn(out[-2], out[-1], p) <= 0.0:
-                out.pop()
-            out.append(p)
-        return out[:-1]
-
-    return np.array(chain(ordered) + chain(ordered[::-1])).reshape(-1, 2)
-
-
-def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-#: Vertices that the contact solver takes in one convex polygon.
+#: Most vertices of a convex polygon in the contact solver.
 MAX_VERTICES = 8
 
 
 def convex_pieces(hull: FloatArray) -> list[FloatArray]:
-    """Cut a convex polygon (n, 2) into fans of at most eight vertices that share its first one."""
+    """Cut a convex polygon (n, 2) into pieces of up to eight vertices that share its first one."""
     n = len(hull)
     step = MAX_VERTICES - 2
     return [
@@ -151,9 +135,16 @@ def convex_pieces(hull: FloatArray) -> list[FloatArray]:
 
 
 def box(length: float, width: float, pose: tuple[float, float, float]) -> FloatArray:
-    """Return the corners (4, 2) of a rectangle centred at x, y and turned by yaw."""
+    """Return the corners (4, 2) of a rectangle centred at x, y and rotated by yaw."""
     x, y, yaw = pose
     c, s = math.cos(yaw), math.sin(yaw)
     half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * [0.5 * length, 0.5 * width]
     turned: FloatArray = half @ np.array([[c, s], [-s, c]]) + [x, y]
     return turned
+
+
+def moved(points: FloatArray, pose: tuple[float, float, float]) -> FloatArray:
+    """Return points (n, 2) of a frame at x, y, yaw in its parent frame."""
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    result: FloatArray = points @ np.array([[c, s], [-s, c]]) + [pose[0], pose[1]]
+    return result

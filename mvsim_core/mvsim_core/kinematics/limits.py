@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kinematics on the command path of a world: between commands and motor controllers.
 
-The limits start from the twist that they let pass in the last step, not from a measured one: a
-motor controller needs a set point ahead of the motion to follow it.
+The limits start from their own result of the last step, not from a measured twist: a motor
+controller needs a set point ahead of the motion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mvsim_core.state.arrays import LIMIT, VEHICLE, Row, Rows, State
 
 @njit(cache=True, nogil=True)
 def limited_twist(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
-    """Return what acceleration limits, kinematics and motors make of a wished twist."""
+    """Return a wished twist after acceleration limits, kinematics and motors."""
     if p.limit_linear < math.inf or p.limit_angular < math.inf:
         want = feasible_twist(p, want, now, 0.0)
         want = limit_acceleration(want, now, dt, p.limit_linear, p.limit_angular)
@@ -42,43 +42,44 @@ def limit_twists_kernel(vehicles: Rows, limits: Rows, dt: float) -> None:
     """Replace the targets of all vehicles with kinematics by feasible ones."""
     for k in range(limits.shape[0]):
         p = limits[k]
-        if p.kind == CUSTOM:
+        if p.vehicle < 0 or p.kind == CUSTOM:
             continue
         v = vehicles[p.vehicle]
         want = (v.vx, v.vy, v.wz)
         v.vx, v.vy, v.wz = limited_twist(p, want, (p.vx, p.vy, p.wz), dt)
-        if not math.isnan(v.target_steer):  # a car slows down, it doesn't turn its wheels back
+        if not math.isnan(v.target_steer):  # keeps the steering angle while the car slows down
             v.wz = v.vx * math.tan(v.target_steer) / v.wheelbase
         p.vx, p.vy, p.wz = v.vx, v.vy, v.wz
 
 
 class TwistLimits:
-    """The built-in kinematics of all vehicles of a world."""
+    """The kinematics of all vehicles of a world: built-in ones in one call, others in Python."""
 
     def __init__(self) -> None:
         """Load the kernel, so that no step has to wait for it."""
         limit_twists_kernel(np.zeros(0, VEHICLE), np.zeros(0, LIMIT), 0.0)
+        self._custom: dict[int, Kinematics] = {}
+        self._users: set[int] = set()
+
+    def __len__(self) -> int:
+        """Return the number of vehicles with kinematics."""
+        return len(self._users)
+
+    def add(self, row: int, kinematics: Kinematics) -> None:
+        """Serve one more row of LIMIT; kinematics of third parties are called in each step."""
+        self._users.add(row)
+        if not isinstance(kinematics, ArrayKinematics):
+            self._custom[row] = kinematics
+
+    def remove(self, row: int) -> None:
+        """Stop serving a row."""
+        self._users.discard(row)
+        self._custom.pop(row, None)
 
     def apply(self, state: State, dt: float) -> None:
-        """Limit the targets in VEHICLE.vx, vy, wz."""
+        """Replace the targets in VEHICLE.vx, vy, wz by feasible ones."""
         limit_twists_kernel(state.vehicles, state.limits, dt)
-
-
-class PythonLimits:
-    """Kinematics that third parties wrote in Python: one call a vehicle and step.
-
-    Args:
-        rows: Rows of LIMIT.
-        kinematics: One object for each.
-    """
-
-    def __init__(self, rows: list[int], kinematics: list[Kinematics]) -> None:
-        """Serve some rows of LIMIT."""
-        self._parts = list(zip(rows, kinematics, strict=True))
-
-    def apply(self, state: State, dt: float) -> None:
-        """Limit the targets in VEHICLE.vx, vy, wz."""
-        for k, kinematics in self._parts:
+        for k, kinematics in self._custom.items():
             p: Any = state.limits[k]
             v: Any = state.vehicles[p["vehicle"]]
             want = Twist(float(v["vx"]), float(v["vy"]), float(v["wz"]))
@@ -86,14 +87,3 @@ class PythonLimits:
             twist = kinematics.feasible(want, now, dt)
             for name, value in zip(("vx", "vy", "wz"), twist, strict=True):
                 v[name] = p[name] = value
-
-
-def limit_systems(users: list[tuple[int, Kinematics]]) -> list[Any]:
-    """Return the systems that serve rows of LIMIT and their kinematics; none for none."""
-    systems: list[Any] = []
-    custom = [(k, it) for k, it in users if not isinstance(it, ArrayKinematics)]
-    if len(custom) < len(users):
-        systems.append(TwistLimits())
-    if custom:
-        systems.append(PythonLimits([k for k, _ in custom], [it for _, it in custom]))
-    return systems

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collision outlines from 3D models (``<shape_from_visual>``).
 
-The outline is the convex hull of the model seen from above, drawn on squared paper of 1/100 of the
-model's diagonal: the hull of the centres of all squares that an edge of the model passes through,
-thinned out to the corners that matter most. The original finds its outlines in the same way, and
-the trajectories of a vehicle depend on their inertia.
+The outline is the convex hull of the model in plan view, on a grid with cells of 1/100 of the
+model's diagonal: the hull of the centres of all cells that an edge of the model passes through,
+reduced to at most 12 corners. The C++ simulator finds its outlines in the same way, and the
+trajectories of a vehicle depend on their inertia.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.geometry.poses import Pose, area_of, convex_hull, rotation
+from mvsim_core.geometry.polygons import convex_hull
+from mvsim_core.geometry.poses import Pose, area_of, rotation
 from mvsim_core.meshes.readers import Mesh, MeshError, read_mesh
 from mvsim_core.state.arrays import FloatArray
 
 #: Most corners of an outline.
 MAX_CORNERS = 12
-#: Squares along the diagonal of a model.
+#: Grid cells along the diagonal of a model.
 SQUARES = 100
-#: What lies this far [m] outside given z-limits still belongs to the outline.
+#: Tolerance of given z-limits [m].
 Z_SLACK = 1e-3
 
 Cells = npt.NDArray[np.int64]
@@ -35,7 +36,7 @@ Cells = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Footprint:
-    """What a model covers on the ground.
+    """The area that a model covers on the ground.
 
     Attributes:
         polygon: (n, 2) m, convex, counter-clockwise, 3 to 12 corners, in the owner's frame.
@@ -49,15 +50,15 @@ class Footprint:
 
 
 class Visual(Protocol):
-    """What is needed of a `VisualSpec`."""
+    """The part of a `VisualSpec` that is needed here."""
 
     @property
     def enabled(self) -> bool:
-        """Whether it counts."""
+        """Whether it is used."""
 
     @property
     def model_uri(self) -> str:
-        """File, or remote address."""
+        """File or remote address."""
 
     @property
     def model_scale(self) -> float:
@@ -82,12 +83,12 @@ def footprint(
     scale: float | None = None,
     warn: Callable[[str], None],
 ) -> Footprint | None:
-    """Return what the models of visuals cover together, or None if none of them can be used.
+    """Return the common footprint of the models of visuals, or None if none of them can be used.
 
     Args:
         visuals: The visuals of one vehicle or block.
-        zmin: Only what is above counts [m]; None: everything.
-        zmax: Only what is below counts [m]; None: everything.
+        zmin: Parts below are ignored [m]; None: no limit.
+        zmax: Parts above are ignored [m]; None: no limit.
         scale: Replaces the scale of every visual.
         warn: Called with one sentence for each model that cannot be used.
     """
@@ -119,7 +120,7 @@ def footprint(
 def _footprint(
     meshes: tuple[Mesh, ...], parts: tuple[_Part, ...], low: float, high: float
 ) -> Footprint | None:
-    """Return the footprint of placed models; meshes are told apart by identity."""
+    """Return the footprint of placed models; the cache compares meshes by identity."""
     placed = [
         part.scale * mesh.vertices @ rotation(part.pose).T + np.array(part.pose[:3])
         for mesh, part in zip(meshes, parts, strict=True)
@@ -136,8 +137,8 @@ def _footprint(
     )
     if len(points) == 0:
         return None
-    corners_in_squares = _thin_out(_hull(_squares(points[:, :2], size))).astype(np.float64)
-    polygon: FloatArray = (corners_in_squares + 0.5) * size
+    corners_in_cells = _simplified(_hull(_occupied_cells(points[:, :2], size))).astype(np.float64)
+    polygon: FloatArray = (corners_in_cells + 0.5) * size
     bottom = max(float(points[:, 2].min()), low)
     top = min(float(points[:, 2].max()), high)
     if len(polygon) < 3 or area_of(polygon).area * (top - bottom) < 1e-8:
@@ -174,7 +175,7 @@ def _edge_points(
 def _clipped(
     begin: FloatArray, end: FloatArray, limits: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the parts of edges between two heights; edges outside are left out."""
+    """Return the parts of edges between two heights, without edges that are outside."""
     z0, rise = begin[:, 2], end[:, 2] - begin[:, 2]
     low, high = limits
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -190,8 +191,8 @@ def _clipped(
     return start + first[kept, None] * span, start + last[kept, None] * span
 
 
-def _squares(points: FloatArray, size: float) -> Cells:
-    """Return the squares (n, 2) that hold a point and touch another such square."""
+def _occupied_cells(points: FloatArray, size: float) -> Cells:
+    """Return the cells (n, 2) that contain a point and touch another such cell."""
     cells = np.unique(np.floor(points / size).astype(np.int64), axis=0)
     corner = cells.min(axis=0) - 1
     grid = np.zeros(np.ptp(cells, axis=0) + 3, np.int64)
@@ -205,15 +206,16 @@ def _squares(points: FloatArray, size: float) -> Cells:
 
 
 def _hull(cells: Cells) -> Cells:
-    """Return the convex hull, counter-clockwise from the leftmost of the lowest squares."""
+    """Return the convex hull, counter-clockwise from the leftmost of the lowest cells."""
     hull = convex_hull(cells.astype(np.float64)).astype(np.int64)
     return np.roll(hull, -int(np.lexsort(hull.T)[0]), axis=0)
 
 
-def _thin_out(hull: Cells) -> Cells:
-    """Return at most `MAX_CORNERS` corners: those whose removal costs the least area go first.
+def _simplified(hull: Cells) -> Cells:
+    """Return at most `MAX_CORNERS` corners, after removing those that cost the least area.
 
-    Of equal ones the first goes, as in the original; whole numbers make that certain.
+    Of equal ones the first is removed, as in the C++ simulator; integers make that exact.
+    (shapely.simplify removes by distance to a line and cannot be told a number of corners.)
     """
     while len(hull) > MAX_CORNERS:
         before, after = hull - np.roll(hull, 1, axis=0), np.roll(hull, -1, axis=0) - hull

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of 3D models. The libraries behind them are loaded when the first model is read.
+"""Readers of 3D models. Their libraries are imported when the first model is read.
 
-Axes are those that world files were written for: COLLADA models are in metres and turned so that y
-is up, whatever axis their file calls up; all other formats are taken as they are. A model that was
-drawn with z up therefore comes upright by ``<model_roll>90</model_roll>`` if it is COLLADA.
+Axes are those of the C++ simulator: COLLADA models are converted to metres and rotated so that y
+is up, whatever up axis their file declares; all other formats are used unchanged. A COLLADA model
+that was drawn with z up therefore needs ``<model_roll>90</model_roll>`` to stand upright.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class Mesh:
 
 
 def local_model(path: str | Path) -> Path:
-    """Return the file of a model, which is fetched if `path` is an http address.
+    """Return the file of a model, after downloading it if `path` is an http address.
 
     Raises:
-        MeshError: It is of an unknown format, does not exist, or cannot be fetched.
+        MeshError: It is of an unknown format, does not exist, or cannot be downloaded.
     """
     suffix = PurePosixPath(str(path).partition("?")[0]).suffix
     if suffix.lower() not in FORMATS:
@@ -71,10 +71,10 @@ def local_model(path: str | Path) -> Path:
 
 
 def read_mesh(path: str | Path) -> Mesh:
-    """Return the model in a file or at an http address; files that did not change are read once.
+    """Return the model in a file or at an http address; unchanged files are read once.
 
     Raises:
-        MeshError: It is missing, of an unknown format, damaged or empty, or cannot be fetched.
+        MeshError: It is missing, of an unknown format, damaged or empty, or cannot be downloaded.
     """
     path = local_model(path)
     stat = path.stat()
@@ -83,7 +83,7 @@ def read_mesh(path: str | Path) -> Mesh:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, stamp: tuple[int, int]) -> Mesh:
-    del stamp  # only a part of the key
+    del stamp  # part of the key only
     reader = _read_collada if path.suffix.lower() == ".dae" else _read_other
     try:
         mesh = reader(path)
@@ -91,7 +91,7 @@ def _read(path: Path, stamp: tuple[int, int]) -> Mesh:
         raise MeshError(f"{path}: reading it needs the Python package {error.name!r}") from error
     except MemoryError:
         raise
-    except Exception as error:  # the libraries raise whatever a damaged file makes them stumble on
+    except Exception as error:  # for damaged files the libraries raise errors of any class
         raise MeshError(f"{path}: the model is damaged ({error})") from error
     if len(mesh.vertices) == 0:
         raise MeshError(f"{path}: the model is empty")

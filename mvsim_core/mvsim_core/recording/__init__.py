@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs of what vehicles and wheels do: CSV, NPZ or Parquet files, and curves drawn from them."""
+"""Recorders: logs of vehicles and wheels (CSV, NPZ, Parquet), plots of them, trajectories."""
 
 from mvsim_core.recording.live import LiveLog
 from mvsim_core.recording.reading import Log, read_log

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The columns of logs: names as MVSim users know them, units, and how they follow from the state.
+"""The columns of logs: names of the C++ simulator, units, and their values from the state.
 
-Columns are functions of the state's history, so that a step only has to keep copies of rows.
-Angles and torques have the signs of the rest of the suite: a positive pitch is nose down, a
-positive torque drives forward.
+Columns are functions of the history of the state, so that a step only copies rows. Signs are
+those of the whole suite: a positive pitch puts the nose down, a positive torque drives forward.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ TIME = "Timestamp"
 REST = 1e-4
 
 
-#: Fields of the state that columns are made of.
+#: Fields of the state that columns are computed from.
 BODY_FIELDS = ("x", "y", "z", "roll", "pitch", "yaw", "vx", "vy", "wz", "cos_x", "cos_y")
 VEHICLE_FIELDS = ("odo_x", "odo_y", "odo_yaw")
 WHEEL_FIELDS = (
@@ -37,7 +36,7 @@ PID_FIELDS = ("target", "actual", "previous", "forward")
 
 
 class Fields(dict[str, FloatArray]):
-    """The history of some rows by field, each (rows, steps); gathered when it is first used."""
+    """The history of some rows by field, each (rows, steps); gathered on first use."""
 
     def __init__(self, numbers: FloatArray, names: tuple[str, ...]) -> None:
         """Refer to numbers (steps, rows, fields)."""
@@ -65,12 +64,12 @@ class PoseHistory:
         return np.cos(self.body["yaw"]), np.sin(self.body["yaw"])
 
     def along(self) -> FloatArray:
-        """Return the speed ahead, along the ground [m/s]."""
+        """Return the forward speed along the ground [m/s]."""
         c, s = self.heading
         return np.asarray((c * self.body["vx"] + s * self.body["vy"]) / self.body["cos_x"])
 
     def across(self) -> FloatArray:
-        """Return the speed to the left, along the ground [m/s]."""
+        """Return the leftward speed along the ground [m/s]."""
         c, s = self.heading
         return np.asarray((c * self.body["vy"] - s * self.body["vx"]) / self.body["cos_y"])
 
@@ -101,7 +100,7 @@ class WheelHistory:
 
     @cached_property
     def impulse(self) -> FloatArray:
-        """Change of spin after which the wheel just rolls [rad/s]."""
+        """Change of wheel speed after which the wheel rolls without slip [rad/s]."""
         return np.asarray(self.wheel["vx"] / self.wheel["radius"] - self.wheel["omega0"])
 
     @cached_property
@@ -112,7 +111,7 @@ class WheelHistory:
 
     @cached_property
     def slip_ratio(self) -> FloatArray:
-        """(ωR - vx) / |ωR| within ±1, with the spin before the step; 0 at rest."""
+        """(ωR - vx) / |ωR| within ±1, with the wheel speed before the step; 0 at rest."""
         surface, vx = self.wheel["omega0"] * self.wheel["radius"], self.wheel["vx"]
         ratio = np.clip((surface - vx) / np.maximum(np.abs(surface), 1e-9), -1.0, 1.0)
         return np.where(np.maximum(np.abs(surface), np.abs(vx)) < REST, 0.0, ratio)
@@ -127,7 +126,7 @@ class PidHistory:
 
 
 class Column(NamedTuple):
-    """A column: its unit, and its values from a history."""
+    """A column: its unit, and the function from a history to its values."""
 
     unit: str
     of: Callable[[Any], Any]
@@ -178,7 +177,7 @@ WHEEL: dict[str, Column] = {
     "wheel_pos_x": Column("m", lambda h: h.wheel["x"]),
     "wheel_pos_y": Column("m", lambda h: h.wheel["y"]),
 }
-"""friction_*, velocity_*, wheel_pos_* are in the vehicle frame, the rest in that of the wheel."""
+"""friction_*, velocity_*, wheel_pos_* are in the vehicle frame, the others in the wheel frame."""
 
 PID: dict[str, Column] = {
     "pid_act_vel_l": Column("m/s", lambda h: h.pid["actual"][0]),
@@ -223,19 +222,19 @@ def log_columns(vehicle: Entity) -> dict[str, tuple[str, ...]]:
     """Return the columns of each table of a vehicle's log: "pose", "wheel_1" and so on."""
     columns = (TIME, *wheel_columns(vehicle.spec.friction.kind))
     tables = {"pose": (TIME, *POSE)}
-    tables |= {f"wheel_{k + 1}": columns for k in range(len(vehicle.wheels))}
-    if len(vehicle.pids) > 1:
+    tables |= {f"wheel_{k + 1}": columns for k in range(vehicle.n_wheels)}
+    if vehicle.n_pids > 1:
         tables["wheel_1"] = (*columns, *PID)
     return tables
 
 
 def unit_of(column: str) -> str:
-    """Return the unit of any column ("1" for pure numbers)."""
+    """Return the unit of a column ("1" if it is dimensionless)."""
     if column == TIME:
         return "s"
     return next(table[column].unit for table in (POSE, WHEEL, PID) if column in table)
 
 
 def filled(columns: tuple[str, ...], table: dict[str, Column], history: Any) -> FloatArray:
-    """Return the values of columns, (columns, things, steps)."""
+    """Return the values of columns, (columns, vehicles or wheels, steps)."""
     return np.array([table[name].of(history) for name in columns], dtype=np.float64)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The standard curves of a vehicle's log: pose, velocity, torque, slip, friction.
+"""The standard plots of a vehicle's log: pose, velocity, torque, slip, friction.
 
-matplotlib is not needed by anything else and may be missing.
+matplotlib is optional and only needed here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".npz", ".parquet")
 WIDTH, HEIGHT, DPI = 11.0, 13.0, 100
 
-#: Title, label of the axis, and the columns with their labels, of panels over time.
+#: Title, axis label, and columns with their labels, of plots over time.
 _POSE_PANELS = (
     (
         "Heading",
@@ -29,7 +29,7 @@ _POSE_PANELS = (
     ),
     ("Velocity in the vehicle frame", "m/s, rad/s", {"dqx": "vx", "dqy": "vy", "dqw": "wz"}),
 )
-#: The same for wheels: one curve a wheel; the last column is the one for short names.
+#: The same for wheels, with one curve per wheel: title, axis label, column.
 _WHEEL_PANELS = (
     ("Motor torque", "N m", "torque"),
     ("Slip ratio", "1", "slip_ratio"),
@@ -40,14 +40,14 @@ _WHEEL_PANELS = (
 
 
 def draw_logs(paths: Iterable[Path], folder: Path | None = None) -> list[Path]:
-    """Draw one picture for each vehicle and session and return the files.
+    """Draw one figure for each vehicle and session and return the files.
 
     Args:
-        paths: Log files, or folders, of which all logs are taken.
-        folder: Where the pictures go; None: beside the logs.
+        paths: Log files, or folders whose logs are all drawn.
+        folder: Folder of the figures; None: beside the logs.
 
     Raises:
-        LogError: There is nothing to draw, a log cannot be read, or matplotlib is missing.
+        LogError: There are no logs, a log cannot be read, or matplotlib is missing.
     """
     logs = [read_log(path) for path in _files(paths)]
     groups: dict[tuple[Path, str, str], list[Log]] = {}
@@ -66,7 +66,7 @@ def draw_logs(paths: Iterable[Path], folder: Path | None = None) -> list[Path]:
 
 
 def draw_vehicle(name: str, tables: Sequence[Log], picture: Path) -> None:
-    """Draw the curves of one vehicle from its tables into a PNG file.
+    """Draw the plots of one vehicle from its tables into a PNG file.
 
     Raises:
         LogError: matplotlib is missing.
@@ -122,7 +122,7 @@ def _files(paths: Iterable[Path]) -> list[Path]:
                 p for p in path.iterdir() if p.suffix in SUFFIXES and "mvsim_" in p.name
             )
             if not inside:
-                raise LogError(f"{path}: there are no logs in this folder")
+                raise LogError(f"{path}: no logs in this folder")
             found += inside
         else:
             found.append(path)
@@ -133,5 +133,5 @@ def _figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise LogError("curves need matplotlib: pip install matplotlib") from None
+        raise LogError("plots need matplotlib: pip install matplotlib") from None
     return Figure

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a log would hold of a vehicle now, without writing one."""
+"""Current log values of a vehicle, without a file."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """What is needed of a world."""
+    """The part of a world that is needed here."""
 
-    state_arrays: State
+    @property
+    def data(self) -> State:
+        """The arrays."""
 
     @property
     def ticks(self) -> int:
-        """Number of the present step."""
+        """Number of steps so far."""
 
     @property
     def dt(self) -> float:
@@ -39,11 +41,11 @@ class Source(Protocol):
 
 
 class LiveLog:
-    """The present rows of a vehicle's log.
+    """The current row of each table of a vehicle's log.
 
     Args:
-        vehicle: Whose log it would be.
-        world: Where it is.
+        vehicle: The vehicle.
+        world: Its world.
 
     Attributes:
         columns: Names of the columns of each table: "pose", and "wheel_1" and so on.
@@ -61,32 +63,32 @@ class LiveLog:
         return np.concatenate([[self._world.ticks * self._world.dt], *of_table])
 
     def _pose(self) -> list[FloatArray]:
-        state, vehicle = self._world.state_arrays, self._vehicle
+        state, vehicle = self._world.data, self._vehicle
         history = PoseHistory(
-            _Now(state.bodies, vehicle.row), _Now(state.vehicles, vehicle.vehicle_row)
+            _Current(state.bodies, vehicle.row), _Current(state.vehicles, vehicle.vehicle_row)
         )
         return [filled(tuple(POSE), POSE, history).ravel()]
 
     def _wheel(self, number: int) -> list[FloatArray]:
-        wheels, vehicle = self._world.state_arrays.wheels, self._vehicle
+        wheels, vehicle = self._world.data.wheels, self._vehicle
         columns = self.columns[f"wheel_{number}"][1:]
         own = tuple(name for name in columns if name in WHEEL)
-        history = WheelHistory(_Now(wheels, vehicle.wheel0 + number - 1), self._world.dt)
+        history = WheelHistory(_Current(wheels, vehicle.wheel0 + number - 1), self._world.dt)
         values = [filled(own, WHEEL, history).ravel()]
         if len(own) < len(columns):
             values.append(self._pids())
         return values
 
     def _pids(self) -> FloatArray:
-        state, vehicle = self._world.state_arrays, self._vehicle
+        state, vehicle = self._world.data, self._vehicle
         first = vehicle.wheel0 + int(state.vehicles["driven0"][vehicle.vehicle_row])
-        torques = _Now(state.wheels, first, 2)["torque"]
-        history = PidHistory(_Now(state.pids, vehicle.pid0, 2), torques)
+        torques = _Current(state.wheels, first, 2)["torque"]
+        history = PidHistory(_Current(state.pids, vehicle.pid0, 2), torques)
         return filled(tuple(PID), PID, history).ravel()
 
 
-class _Now(dict[str, FloatArray]):
-    """Fields of some rows as histories of one step, (rows, 1); gathered when they are used."""
+class _Current(dict[str, FloatArray]):
+    """Fields of some rows as histories of one step, (rows, 1); gathered on first use."""
 
     def __init__(self, array: Rows, first: int, count: int = 1) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads logs back, whatever their format."""
+"""Reader for logs in all formats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Log:
     Args:
         path: Its file.
         values: Column name → values.
-        units: Column name → unit; empty for logs that have none.
+        units: Column name → unit; empty for logs without units.
     """
 
     path: Path
@@ -40,13 +40,13 @@ class Log:
 
     @property
     def session(self) -> str:
-        """What the names of all files of a session begin with."""
+        """Common prefix of the names of all files of a session."""
         found = _NAME.match(self.path.stem)
         return found["session"] if found else self.path.stem
 
     @property
     def vehicle(self) -> str:
-        """Name of the vehicle, as far as file names can hold it."""
+        """Name of the vehicle, with `_` for characters that file names cannot hold."""
         found = _NAME.match(self.path.stem)
         return found["vehicle"] if found else self.path.stem
 
@@ -65,12 +65,12 @@ def read_log(path: str | Path) -> Log:
     """
     path = Path(path)
     if not path.is_file():
-        raise LogError(f"{path}: there is no such log")
+        raise LogError(f"{path}: no such log file")
     readers = {".npz": _read_npz, ".parquet": _read_parquet}
     try:
         values, units = readers.get(path.suffix, _read_csv)(path)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise LogError(f"{path}: not a log that can be read ({error})") from None
+        raise LogError(f"{path}: cannot be read as a log ({error})") from None
     if TIME not in values:
         raise LogError(f"{path}: not a log: it has no column {TIME!r}")
     return Log(path, values, units)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Records the history of vehicles and wheels while a world is stepped.
 
-A step only copies rows of the state into a buffer. When it is full, a second thread turns it into
-columns and text, mostly without holding the interpreter, while the steps fill others. Steps that
-are faster than that thread for long wait for it: memory is bounded.
+A step only copies rows of the state into a buffer. A second thread converts a full buffer to
+columns and text while the steps fill others. Memory is bounded: steps wait for the writer thread
+when too many buffers are pending.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ from mvsim_core.state.arrays import FloatArray, IntArray, Rows, State
 if TYPE_CHECKING:
     from mvsim_core.state.entities import Entity
 
-#: Room of one buffer [bytes] and the most rows in it: a chunk that pays a thread's while.
+#: Size of one buffer [bytes] and the most steps in it: enough to outweigh the thread switch.
 BUFFER = 16_000_000
 MOST_ROWS = 256
-#: Room of all buffers that wait to be written [bytes].
-WAITING = 128_000_000
+#: Size of all pending buffers [bytes].
+PENDING = 128_000_000
 
 
 class Recorder:
-    """A log that can be begun anew at run time.
+    """A log of vehicles and wheels, in one or more sessions.
 
     Args:
-        folder: Where all files go; None: where each vehicle's `log_path` says.
-        every: Record each so many ticks.
+        folder: Folder of all files; None: the `log_path` of each vehicle.
+        every: Interval between rows in ticks.
         format: "csv", "npz" or "parquet".
-        only_auto: Log only vehicles whose file says `auto_start_recording`.
-        at_first_row: Make the files when there is something to write, not at once.
+        only_auto: Log only vehicles with `auto_start_recording`.
+        at_first_row: Create the files with the first row, not in `bind`.
     """
 
     def __init__(
@@ -73,36 +73,36 @@ class Recorder:
         only_auto: bool = False,
         at_first_row: bool = False,
     ) -> None:
-        """Check the arguments; files are made by `bind`.
+        """Check the arguments; `bind` creates the files.
 
         Raises:
             LogError: The format is unknown, or `every` is not a whole number above zero.
         """
         if every != int(every) or every < 1:
-            raise LogError(f"a log takes each tick or each so many: every >= 1, got {every}")
+            raise LogError(f"every must be a whole number of ticks >= 1, got {every}")
         self._folder = None if folder is None else Path(folder)
         self._every = int(every)
         self._table = table_class(format)
         self._suffix = format
         self._only_auto = only_auto
-        self._waiting = at_first_row
+        self._deferred = at_first_row
         self._session: _Session | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
     @property
     def files(self) -> list[Path]:
-        """The files of the present session."""
+        """The files of the current session."""
         if self._session is None:
             return []
         return [table.path for part in self._session.parts for table in part.tables()]
 
     def bind(self, vehicles: Sequence[Entity], state: State, dt: float) -> None:
-        """Follow vehicles in the arrays of a world from now on; new ones get files of their own.
+        """Record these vehicles from these arrays from now on; new vehicles get new files.
 
         After `close` it begins a new session.
 
         Raises:
-            LogError: A file cannot be made.
+            LogError: A file cannot be created.
         """
         chosen = [v for v in vehicles if not self._only_auto or v.spec.auto_start_recording]
         known: dict[str, _Part] = {}
@@ -111,27 +111,27 @@ class Recorder:
         else:
             name = self._session.name
             known = {part.name: part for part in self._session.parts}
-            self._let_be()
+            self._detach_finalizer()
             self._session.release()
         parts = [known.pop(v.name) if v.name in known else self._part(v, name) for v in chosen]
         for gone in known.values():
             gone.finish()
         self._session = _Session(name, parts, _sources(chosen, state), dt)
-        # also when the world is dropped, or Python ends, without a word
+        # completes the files also when the world is dropped, or Python ends, without close()
         self._finalizer = weakref.finalize(self, self._session.close)
-        if not self._waiting:
+        if not self._deferred:
             self._session.open()
 
     def record(self, ticks: int) -> None:
-        """Keep the rows of this tick if it is its turn.
+        """Copy the rows of this tick if one is due.
 
         Raises:
-            LogError: What was recorded before cannot be written.
+            LogError: Rows recorded earlier cannot be written.
         """
         if ticks % self._every or self._session is None:
             return
-        if self._waiting:
-            self._waiting = False
+        if self._deferred:
+            self._deferred = False
             self._session.open()
         self._session.take(ticks)
 
@@ -144,16 +144,16 @@ class Recorder:
         files = self.files
         session, self._session = self._session, None
         if session is not None:
-            self._let_be()
+            self._detach_finalizer()
             session.close()
-        return [] if self._waiting else files
+        return [] if self._deferred else files
 
-    def _let_be(self) -> None:
+    def _detach_finalizer(self) -> None:
         if self._finalizer is not None:
             self._finalizer.detach()
 
     def _place(self, vehicle: Entity) -> tuple[Path, str]:
-        """Return the folder of a vehicle's files and what its `log_path` puts before names."""
+        """Return the folder of a vehicle's files and the prefix of their names."""
         if self._folder is not None:
             return self._folder, ""
         text = str(vehicle.spec.log_path)
@@ -167,7 +167,7 @@ class Recorder:
         return folder / f"{session}-{prefix}mvsim_{name}_{end}.{self._suffix}"
 
     def _unused(self, name: str, vehicles: Sequence[Entity]) -> str:
-        """Return the session's name, with a number if it was used in this second."""
+        """Return the name of the session, with a number if files of that name exist."""
         tried, number = name, 1
         while any(self._path(v, tried, "pose").exists() for v in vehicles):
             number += 1
@@ -180,8 +180,9 @@ class Recorder:
             for end, columns in log_columns(vehicle).items()
         )
         driven = -1
-        if len(vehicle.pids) > 1 and vehicle.vehicle is not None:
-            driven = int(vehicle.vehicle["driven0"][0])
+        if vehicle.n_pids > 1:
+            assert vehicle.model.vehicle is not None
+            driven = int(vehicle.model.vehicle["driven0"][0])
         columns = wheel_columns(vehicle.spec.friction.kind)
         return _Part(vehicle.name, pose, wheels, columns, driven)
 
@@ -209,20 +210,20 @@ class _Part:
 
 
 class _Source:
-    """Some fields of some rows of one of the state's arrays, all of whose fields have eight bytes.
+    """Some fields of some rows of a state array whose numbers all have eight bytes.
 
     Args:
         array: BODY, VEHICLE, WHEEL or PID.
-        rows: Which rows.
-        fields: Which fields.
+        rows: The rows.
+        fields: The fields.
     """
 
     def __init__(self, array: Rows, rows: Iterable[Any], fields: tuple[str, ...]) -> None:
-        names = array.dtype.names or ()
         self.fields = fields
-        self._numbers = array.view(np.float64).reshape(len(array), len(names))
+        self._numbers = array.view(np.float64).reshape(len(array), array.itemsize // 8)
         self._rows = np.array(list(rows), dtype=np.int64)
-        self._columns = np.array([names.index(field) for field in fields])
+        offsets: Any = array.dtype.fields
+        self._columns = np.array([offsets[field][1] // 8 for field in fields])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -242,9 +243,9 @@ def gather_kernel(numbers: FloatArray, rows: IntArray, columns: IntArray, out: F
 
 
 def _sources(vehicles: Sequence[Entity], state: State) -> tuple[_Source, ...]:
-    """Return what is recorded of vehicles: bodies, vehicles, wheels, and PIDs in pairs."""
-    wheels = (v.wheel0 + k for v in vehicles for k in range(len(v.wheels)))
-    pids = (v.pid0 + k for v in vehicles if len(v.pids) > 1 for k in range(2))
+    """Return the recorded parts of the state: bodies, vehicles, wheels, and PIDs in pairs."""
+    wheels = (v.wheel0 + k for v in vehicles for k in range(v.n_wheels))
+    pids = (v.pid0 + k for v in vehicles if v.n_pids > 1 for k in range(2))
     return (
         _Source(state.bodies, (v.row for v in vehicles), BODY_FIELDS),
         _Source(state.vehicles, (v.vehicle_row for v in vehicles), VEHICLE_FIELDS),
@@ -254,7 +255,7 @@ def _sources(vehicles: Sequence[Entity], state: State) -> tuple[_Source, ...]:
 
 
 class _Buffer:
-    """Copies of what the sources hold in some ticks, (steps, rows, fields) each."""
+    """Copies of the sources at some ticks, (steps, rows, fields) each."""
 
     def __init__(self, sources: tuple[_Source, ...], steps: int) -> None:
         self.ticks = np.zeros(steps, np.int64)
@@ -264,7 +265,7 @@ class _Buffer:
 
 @dataclass
 class _Session:
-    """Files of one name and the buffers on the way to them."""
+    """The files of one session and the buffers that are not written yet."""
 
     name: str
     parts: list[_Part]
@@ -277,7 +278,7 @@ class _Session:
     def __post_init__(self) -> None:
         step = 8 * sum(math.prod(source.shape) for source in self.sources) + 8
         self.steps = min(max(BUFFER // step, 1), MOST_ROWS)
-        self._most_waiting = max(WAITING // (step * self.steps), 1)
+        self._most_pending = max(PENDING // (step * self.steps), 1)
         self._buffer = _Buffer(self.sources, self.steps)
 
     def take(self, ticks: int) -> None:
@@ -291,12 +292,12 @@ class _Session:
             self._hand_over()
 
     def open(self) -> None:
-        """Make the files that are not there yet."""
+        """Create the files that do not exist yet."""
         for part in self.parts:
             part.open()
 
     def release(self) -> None:
-        """Write all that was taken; the files stay as they are."""
+        """Write all pending rows; the files stay open for more."""
         try:
             self._wait(0)
             if self._buffer.used:
@@ -306,7 +307,7 @@ class _Session:
                 self._writer.shutdown()
 
     def close(self) -> None:
-        """Write all and complete the files."""
+        """Write all pending rows and complete the files."""
         try:
             self.release()
         finally:
@@ -315,14 +316,14 @@ class _Session:
             self.parts = []
 
     def _hand_over(self) -> None:
-        self._wait(self._most_waiting - 1)
+        self._wait(self._most_pending - 1)
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, "mvsim-log")
         self._pending.append(self._writer.submit(self._write, self._buffer))
         self._buffer = self._free.pop() if self._free else _Buffer(self.sources, self.steps)
 
     def _wait(self, most: int) -> None:
-        """Wait until at most so many buffers are still to be written; raise what went wrong."""
+        """Wait until at most `most` buffers are pending; raise errors of the writer thread."""
         while self._pending and (len(self._pending) > most or self._pending[0].done()):
             self._pending.popleft().result()
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files of a log: one table a vehicle or wheel, as CSV, NPZ or Parquet.
+"""The files of a log: one table per vehicle or wheel, as CSV, NPZ or Parquet.
 
-CSV grows on disk while it is written. The other two are made when the log ends, from a spool of
-raw numbers beside them (`.part`), so that memory does not grow with the length of a run.
+CSV files grow during the run. The other two are written when the log ends, from a temporary file
+of raw numbers beside them (`.part`), so that memory does not grow with the length of a run.
 """
 
 from __future__ import annotations
@@ -13,11 +13,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import orjson
 
 from mvsim_core.errors import LogError
 from mvsim_core.recording.columns import unit_of
-from mvsim_core.recording.text import csv_rows
 from mvsim_core.state.arrays import FloatArray
+
+
+def csv_rows(columns: FloatArray) -> bytes:
+    """Return columns (columns, rows) as lines of comma-separated numbers.
+
+    Each number has as many digits as it needs to be read back exactly.
+    """
+    rows = np.ascontiguousarray(columns.T)
+    if not np.isfinite(rows).all():  # JSON has neither nan nor inf
+        return "".join(f"{','.join(map(repr, row))}\n" for row in rows.tolist()).encode()
+    text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)
+    return text[len("[[") : -len("]]")].replace(b"],[", b"\n") + b"\n"
 
 
 class Table(ABC):
@@ -29,13 +41,13 @@ class Table(ABC):
     """
 
     def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
-        """Touch no file yet."""
+        """Create no file yet."""
         self.path = path
         self.columns = columns
         self.is_open = False
 
     def open(self) -> None:
-        """Make the file, and its folder if need be; once is enough.
+        """Create the file, and its folder if necessary; do nothing if it is open.
 
         Raises:
             LogError: It cannot be written.
@@ -66,7 +78,7 @@ class Table(ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Make the file, without rows."""
+        """Create the file, without rows."""
 
     @abstractmethod
     def _write(self, values: FloatArray) -> None:
@@ -74,10 +86,10 @@ class Table(ABC):
 
 
 class CsvTable(Table):
-    """A line of names, a line of units that starts with `#`, then a line a row.
+    """A line of names, a line of units that starts with `#`, then one line per row.
 
     `pandas.read_csv(file, comment="#")` and `numpy.genfromtxt(file, delimiter=",", names=True)`
-    read it as it is. The file is not kept open: there may be more tables than open files.
+    read it. The file is not kept open: there can be more tables than a process may open files.
     """
 
     def _begin(self) -> None:
@@ -86,14 +98,14 @@ class CsvTable(Table):
 
     def _write(self, values: FloatArray) -> None:
         with self.path.open("ab", buffering=0) as file:
-            file.write(csv_rows(values).data)
+            file.write(csv_rows(values))
 
     def finish(self) -> None:
-        """Nothing is left to do: the file is complete after each row."""
+        """Do nothing: the file is complete after each call of `append`."""
 
 
 class SpooledTable(Table):
-    """A table that is saved as a whole at the end; `save` writes columns and units to a path."""
+    """A table that is written at the end of the log; `save` writes columns and units to a path."""
 
     save: Callable[[Path, dict[str, FloatArray], dict[str, str]], None]
 
@@ -106,7 +118,7 @@ class SpooledTable(Table):
             file.write(np.ascontiguousarray(values.T).data)
 
     def finish(self) -> None:
-        """Make the file from the spool."""
+        """Write the file from the temporary one."""
         if not self.is_open:
             return
         self.is_open = False
@@ -137,13 +149,13 @@ def _save_parquet(path: Path, values: dict[str, FloatArray], units: dict[str, st
 
 
 class NpzTable(SpooledTable):
-    """A compressed NPZ file with one array a column, and `units` in their order."""
+    """A compressed NPZ file with one array per column, and `units` in their order."""
 
     save = staticmethod(_save_npz)
 
 
 class ParquetTable(SpooledTable):
-    """A Parquet file; units are in the metadata of its columns."""
+    """A Parquet file with units in the metadata of its columns."""
 
     save = staticmethod(_save_parquet)
 

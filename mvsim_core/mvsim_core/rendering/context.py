@@ -6,8 +6,13 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import deque
 from functools import lru_cache
-from typing import Any, NamedTuple
+from threading import get_ident
+from typing import Any
+from weakref import finalize
+
+import numpy as np
 
 from mvsim_core.errors import MvsimError
 
@@ -20,25 +25,65 @@ class GlMissingError(MvsimError):
     """There is no OpenGL here; the message says what to install."""
 
 
-class Context(NamedTuple):
+class Context:
     """A context, and the functions of OpenGL.
+
+    OpenGL's objects can be freed in the context's thread only, but Python may drop theirs in any:
+    names of dropped objects wait until their thread comes by.
 
     Attributes:
         gl: The module OpenGL.GL.
-        egl: The module OpenGL.EGL.
-        display: Of EGL.
-        handle: Of EGL.
     """
 
-    gl: Any
-    egl: Any
-    display: Any
-    handle: Any
+    def __init__(self, gl: Any, egl: Any, display: Any, handle: Any) -> None:
+        """Hold a context of EGL, which is not anybody's current one yet."""
+        self.gl = gl
+        self._egl = egl
+        self._display = display
+        self._handle = handle
+        self._thread = 0
+        self._dropped: deque[tuple[str, int]] = deque()
 
     def use(self) -> None:
         """Make it the calling thread's context."""
-        egl = self.egl
-        egl.eglMakeCurrent(self.display, egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, self.handle)
+        egl = self._egl
+        egl.eglMakeCurrent(self._display, egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, self._handle)
+        self._thread = get_ident()
+        self._free()
+
+    def create(self, kind: str) -> GlObject:
+        """Make an object of OpenGL that is freed when nobody holds it any more.
+
+        Args:
+            kind: "Textures", "Buffers", "VertexArrays", "Framebuffers" or "Renderbuffers".
+        """
+        made = GlObject(int(getattr(self.gl, f"glGen{kind}")(1)))
+        finalize(made, self._drop, kind, made.name).atexit = False
+        return made
+
+    def _drop(self, kind: str, name: int) -> None:
+        self._dropped.append((kind, name))
+        if get_ident() == self._thread:
+            self._free()
+
+    def _free(self) -> None:
+        while self._dropped:
+            kind, name = self._dropped.popleft()
+            getattr(self.gl, f"glDelete{kind}")(1, np.array([name], np.uint32))
+
+
+class GlObject:
+    """Owns one object of OpenGL.
+
+    Attributes:
+        name: OpenGL's number of it.
+    """
+
+    __slots__ = ("__weakref__", "name")
+
+    def __init__(self, name: int) -> None:
+        """Own the object of a name; see `Context.create`."""
+        self.name = name
 
 
 @lru_cache(maxsize=1)

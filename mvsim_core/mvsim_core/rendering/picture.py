@@ -5,25 +5,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.assembly.contents import Contents
-from mvsim_core.assembly.islands import moved
-from mvsim_core.sensors.pinhole import Pinhole
+from mvsim_core.geometry.poses import moved
+from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.specs.params import NOWHERE
-from mvsim_core.specs.world import GuiSpec
-from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.state.arrays import FloatArray, Rows, State
+from mvsim_core.state.entities import Entity
+
+if TYPE_CHECKING:
+    from mvsim_core.world.model import Model
 
 Picture = npt.NDArray[np.uint8]
 Point = tuple[float, float, float]
 
 #: Size of a world with nothing in it [m].
 EMPTY = 5.0
-#: How much larger than seen from above a world may be painted: it is seen from the side.
+#: How much larger than seen from above a world may be shown: it is seen from the side.
 FILL = 1.1
 
 
@@ -44,16 +48,17 @@ class View:
     near: float
 
 
-def view_of(gui: GuiSpec, contents: Contents, bodies: Rows) -> View:
+def view_of(model: Model, entities: Iterable[Entity], bodies: Rows) -> View:
     """Return the view that a world file's <gui> asks for; without one, of all that is there."""
+    gui, entities = model.spec.gui, list(entities)
     target = gui.cam_point_to
-    for entity in contents.vehicles():
+    for entity in entities:
         if entity.name == gui.follow_vehicle:
             row = bodies[entity.row]
             target = (float(row["x"]), float(row["y"]), float(row["z"]))
     distance = gui.cam_distance
     if gui.where == NOWHERE:
-        low, high = _bounds(contents, bodies)
+        low, high = _bounds(model, entities, bodies)
         middle = 0.5 * (low + high)
         target = (float(middle[0]), float(middle[1]), 0.0)
         reach = 0.5 * float(np.hypot(*(high - low)))
@@ -67,12 +72,12 @@ def view_of(gui: GuiSpec, contents: Contents, bodies: Rows) -> View:
     return View(eye, target, gui.fov, gui.clip_plane_min)
 
 
-def paint(contents: Contents, bodies: Rows, view: View, size: tuple[int, int]) -> Picture:
+def render(scene: Scene3d, state: State, view: View, size: tuple[int, int]) -> Picture:
     """Return (height, width, 3) red, green, blue of a world as it is now.
 
     Args:
-        contents: The world's.
-        bodies: BODY, all rows.
+        scene: What is to be seen.
+        state: Where it is.
         view: From where.
         size: Width and height [pixel].
 
@@ -80,16 +85,16 @@ def paint(contents: Contents, bodies: Rows, view: View, size: tuple[int, int]) -
         GlMissingError: There is no OpenGL.
         ValueError: The view looks nowhere.
     """
-    from mvsim_core.rendering.renderer import Painter
+    from mvsim_core.rendering.renderer import Renderer
 
-    scene = contents.scene3d
-    if not scene.painter:
-        scene.painter = Painter(scene.lights)
+    if not scene.renderer:
+        scene.renderer = Renderer(scene.lights)
     width, height = size
     focal = 0.5 * height / math.tan(0.5 * view.fov)
     camera = Pinhole(width, height, focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
     pose = np.append(_optical_axes(view).ravel(), view.eye)
-    picture: Picture = scene.painter.paint(camera, pose, view.near, scene.layout(bodies))
+    layout = scene.layout(state.bodies, state.wheels, view.eye)
+    picture: Picture = scene.renderer.render(camera, pose, (view.near, math.inf), layout)
     return picture
 
 
@@ -107,17 +112,19 @@ def _optical_axes(view: View) -> FloatArray:
     return np.column_stack([right, np.cross(ahead, right), ahead])
 
 
-def _bounds(contents: Contents, bodies: Rows) -> tuple[FloatArray, FloatArray]:
+def _bounds(
+    model: Model, entities: Iterable[Entity], bodies: Rows
+) -> tuple[FloatArray, FloatArray]:
     """Return the corners of the rectangle that holds everything [m]."""
-    outlines = list(_outlines(contents, bodies))
+    outlines = list(_outlines(model, entities, bodies))
     points = np.vstack(outlines or [np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]])])
     return points.min(axis=0), points.max(axis=0)
 
 
-def _outlines(contents: Contents, bodies: Rows) -> Iterator[FloatArray]:
-    for entity in contents.entities:
+def _outlines(model: Model, entities: Iterable[Entity], bodies: Rows) -> Iterator[FloatArray]:
+    for entity in entities:
         row = bodies[entity.row]
         pose = (float(row["x"]), float(row["y"]), float(row["yaw"]))
-        yield from (moved(solid.points, pose) for solid in entity.solids)
-    for fixture in contents.fixtures:
+        yield from (moved(solid.points, pose) for solid in entity.model.solids)
+    for fixture in model.fixtures:
         yield from (solid.points for solid in fixture.solids)

@@ -31,10 +31,10 @@ layout(location = 0) out vec4 pixel;
 uniform sampler2D image;
 uniform sampler2DShadow shadow;
 uniform int shadows;
-uniform vec3 eye; uniform vec3 sun; uniform vec3 sun_color; uniform float ambient;
+uniform vec3 sun; uniform vec3 sun_color; uniform float ambient;
 void main() {
     vec3 normal = normalize(n);
-    if (dot(normal, eye - at) < 0.0) normal = -normal;
+    if (dot(normal, at) > 0.0) normal = -normal;  // the eye is at the origin
     float facing = dot(normal, sun);
     float lit = max(facing, 0.0);
     if (shadows != 0 && lit > 0.0 && all(lessThan(abs(in_sun), vec3(1.0)))) {
@@ -45,7 +45,8 @@ void main() {
     // What the sun does not reach is told apart by how far it looks up.
     float sky = ambient * (0.85 + 0.15 * normal.z + 0.15 * dot(normal.xy, sun.xy + sun.yx));
     vec4 base = tint * texture(image, uv);
-    pixel = vec4(min(base.rgb * (sky + (1.0 - 0.5 * ambient) * lit * sun_color), 1.0), 1.0);
+    vec3 light = sky + (1.0 - 0.5 * ambient) * lit * sun_color;
+    pixel = vec4(min(base.rgb * light, 1.0), tint.a);
 }
 """
 
@@ -83,7 +84,8 @@ layout(location = 0) out vec4 pixel;
 uniform samplerCube sky;
 uniform int boxed;
 void main() {
-    if (boxed != 0) { pixel = vec4(texture(sky, vec3(-way.y, way.z, -way.x)).rgb, 1.0); return; }
+    // A cube is looked at along z with x to the right and y up, as if by a left-handed frame.
+    if (boxed != 0) { pixel = vec4(texture(sky, vec3(-way.y, way.z, way.x)).rgb, 1.0); return; }
     float up = normalize(way).z;
     vec3 above = mix(vec3(0.78, 0.86, 0.94), vec3(0.36, 0.56, 0.86), clamp(up * 1.6, 0.0, 1.0));
     pixel = vec4(up < 0.0 ? vec3(0.62, 0.63, 0.62) : above, 1.0);

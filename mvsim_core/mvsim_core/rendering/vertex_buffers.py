@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models as rows of corners that OpenGL draws, grouped by texture."""
+"""Models as rows of corners that OpenGL draws, grouped by texture and what else differs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from mvsim_core.sensors.scene3d import Model
-from mvsim_core.sensors.scene3d.tables import Floats
+from mvsim_core.scene3d.model import Material, Model, Rgba
+from mvsim_core.scene3d.tables import Floats
 from mvsim_core.state.arrays import FloatArray, IntArray
 
 #: Corner: position 3, normal 3, texture coordinates 2, colour 4.
@@ -19,19 +19,40 @@ WIDTH = 12
 ROUND = 0.75
 
 
+#: Surfaces less opaque than this are blended with what is behind them.
+OPAQUE = 1.0 - 0.5 / 255
+
+
 class Stretch(NamedTuple):
-    """Corners that are drawn with one texture."""
+    """Corners that are drawn alike.
+
+    Attributes:
+        texture: Image file, "" for none.
+        cull_face: As of `Material`.
+        clear: Whether one sees through it.
+        first: First corner.
+        corners: Number of corners.
+        middle: Mean of the corners, frame of the model [m].
+    """
 
     texture: str
+    cull_face: str
+    clear: bool
     first: int
     corners: int
+    middle: tuple[float, float, float]
 
 
 def corners_of(model: Model) -> tuple[Floats, list[Stretch]]:
-    """Return (3 m, WIDTH) corners of a model, and the stretches of one texture each."""
-    textures = sorted({m.texture for m in model.materials})
-    which = np.array([textures.index(m.texture) for m in model.materials])[model.material]
-    order = np.argsort(which, kind="stable")
+    """Return (3 m, WIDTH) corners of a model, and their stretches, those of glass last.
+
+    Surfaces that are never drawn are left out.
+    """
+    looks = [_look(m) for m in model.materials]
+    groups = sorted(set(looks))
+    which = np.array([groups.index(look) for look in looks])[model.material]
+    which[np.array([m.cull_face == "BOTH" for m in model.materials])[model.material]] = len(groups)
+    order = np.argsort(which, kind="stable")[: int((which < len(groups)).sum())]
     triangles, material = model.triangles[order], model.material[order]
     count = 3 * len(triangles)
     corners = np.zeros((count, WIDTH), np.float32)
@@ -42,13 +63,21 @@ def corners_of(model: Model) -> tuple[Floats, list[Stretch]]:
         corners[:, 6:8] = model.texcoords[flat]
     colors = np.array([m.color for m in model.materials])
     corners[:, 8:12] = np.repeat(colors[material], 3, axis=0)
-    sizes = 3 * np.bincount(which, minlength=len(textures))
-    starts = np.cumsum(sizes) - sizes
-    return corners, [
-        Stretch(texture, int(first), int(n))
-        for texture, first, n in zip(textures, starts, sizes, strict=True)
-        if n
-    ]
+    ends = 3 * np.searchsorted(which[order], np.arange(len(groups)), side="right")
+    stretches, first = [], 0
+    for (clear, cull_face, texture, _), end in zip(groups, ends.tolist(), strict=True):
+        if end > first:
+            x, y, z = model.vertices[flat[first:end]].mean(axis=0).tolist()
+            stretches.append(Stretch(texture, cull_face, clear, first, end - first, (x, y, z)))
+        first = end
+    return corners, stretches
+
+
+def _look(material: Material) -> tuple[bool, str, str, Rgba]:
+    """Return what tells stretches apart: glass of each colour is one, so that it can be sorted."""
+    clear = material.color[3] < OPAQUE
+    color = material.color if clear else (0.0, 0.0, 0.0, 1.0)
+    return clear, material.cull_face, material.texture, color
 
 
 def _normals(vertices: FloatArray, triangles: IntArray) -> FloatArray:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files inside local zip archives, named as if the archive was a folder: `models.zip/car.dae`.
+"""Files inside local zip archives, addressed like files in a folder: `models.zip/car.dae`.
 
-An archive is unpacked as a whole, since models name their textures beside them, and once: into
-the cache, under its path, time and size.
+A complete archive is unpacked, because models refer to textures beside them, and only once: into
+the cache, under a key of its path, modification time and size.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _INSIDE = re.compile(r"^(.*?\.zip)[/\\](.+)$", re.IGNORECASE | re.DOTALL)
 
 
 class ArchiveError(MvsimError):
-    """A file in an archive is not to be had; the message names archive, member and reason."""
+    """A file in an archive is not available; the message names archive, member and reason."""
 
 
 def archive_of(path: str) -> tuple[str, str] | None:
-    """Return the archive and the member that a path leads to, or None if there is no archive.
+    """Return the archive and the member that a path names, or None if it names no archive.
 
-    A folder whose name ends with `.zip` is a folder.
+    A folder whose name ends with `.zip` is no archive.
     """
     found = _INSIDE.match(path)
     if found is None or not os.path.isfile(found.group(1)):
@@ -48,7 +48,7 @@ def check_member(archive: str, member: str) -> None:
 
 
 def extracted(archive: str, member: str, cache: Path) -> Path:
-    """Return the path of a copy of `member`, unpacking its archive into `cache` if need be.
+    """Return the path of a copy of `member`, after unpacking its archive if necessary.
 
     Raises:
         ArchiveError: It is no zip archive, holds no such file, or the cache cannot be written.
@@ -62,7 +62,7 @@ def extracted(archive: str, member: str, cache: Path) -> Path:
 
 
 def no_member(member: str, names: Iterable[str]) -> str:
-    """Return that an archive holds no such file, and what was probably meant."""
+    """Return the message for a missing member, with the name that was probably meant."""
     names = sorted(names)
     base = PurePosixPath(member).name.lower()
     same = [name for name in names if PurePosixPath(name).name.lower() == base]
@@ -76,13 +76,13 @@ def no_member(member: str, names: Iterable[str]) -> str:
 
 
 def _unpack(archive: str, place: Path) -> None:
-    """Unpack beside the place, then take it as a whole."""
+    """Unpack into a temporary folder, which moves into the cache when it is complete."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".part-", dir=place.parent))
         try:
             unpack(Path(archive), work / "content")
-            if not place.is_dir():  # another process may have been faster
+            if not place.is_dir():  # unless another process was faster
                 (work / "content").rename(place)
         finally:
             discard(work)
@@ -104,7 +104,7 @@ def _stamp(archive: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _names(archive: str, stamp: tuple[int, int]) -> frozenset[str]:
-    del stamp  # only a part of the key
+    del stamp  # part of the key only
     try:
         with zipfile.ZipFile(archive) as file:
             return frozenset(name for name in file.namelist() if not name.endswith("/"))

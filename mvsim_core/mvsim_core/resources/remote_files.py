@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models and textures with an http address: a cache on disk, and a little patience.
+"""Models and textures with an http address: a cache on disk, and a time budget for each load.
 
-What was fetched once is kept for ever under its full address. Loading a world waits a few seconds
-in all for what is missing; what takes longer goes on in the background and is there for the next
-load. Where the first host cannot be reached nothing else is tried for a while. An address may name
-a file in a zip archive, `http://host/models.zip/inside/model.dae`; the archive is fetched once.
+A downloaded file stays in the cache under its full address. Loading a world waits a few seconds in
+total for missing files; longer downloads continue in the background and serve the next load. If
+the first host cannot be reached, nothing else is tried for a while. An address may name a file in
+a zip archive, `http://host/models.zip/inside/model.dae`; the archive is downloaded once.
 
-Environment: `MVSIM_OFFLINE=1` fetches nothing, `MVSIM_CACHE_DIR` is where the cache is.
+Environment: `MVSIM_OFFLINE=1` turns downloads off, `MVSIM_CACHE_DIR` is the folder of the cache.
+
+Pooch blocks until a file is complete, so the budget and the background thread are written here.
 """
 
 from __future__ import annotations
@@ -35,21 +37,21 @@ from mvsim_core.resources.downloads import (
     unpack,
 )
 
-#: What one load of a world waits in all [s].
-PATIENCE = 4.0
+#: Download budget: how long one load of a world waits in total [s].
+BUDGET = 4.0
 #: After this time a failed address or host is tried again [s].
-GRUDGE = 300.0
+RETRY_AFTER = 300.0
 
 _MEMBER = re.compile(r"^(https?://[^?#]*?\.zip)/([^?#]+)$", re.IGNORECASE)
 
 
 class RemoteError(MvsimError):
-    """A remote file is not to be had; the message names the address and the reason."""
+    """A remote file is not available; the message names the address and the reason."""
 
 
 @dataclass
 class _Job:
-    """One file or archive on its way."""
+    """Download of one file or archive."""
 
     address: str
     archive: bool
@@ -59,34 +61,34 @@ class _Job:
 
 
 class RemoteFiles:
-    """A cache of remote files. Its methods belong to one thread; it fetches in another.
+    """A cache of remote files. Its methods belong to one thread; another one downloads.
 
     Args:
-        folder: Where the files are kept; made when the first one comes.
-        patience: What it waits between two calls of `begin` [s].
+        folder: Where the files are kept; made by the first download.
+        budget: How long it waits in total between two calls of `reset_budget` [s].
     """
 
-    def __init__(self, folder: Path, patience: float = PATIENCE) -> None:
-        """Start with what the folder holds."""
+    def __init__(self, folder: Path, budget: float = BUDGET) -> None:
+        """Use the files that the folder holds already."""
         self.folder = folder
-        self.patience = patience
+        self.budget = budget
         self._waited = 0.0
         self._jobs: dict[str, _Job] = {}
         self._queue: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._worker: threading.Thread | None = None
         self._reached = False
-        self._away: dict[str, float] = {}  # hosts that do not answer, and since when
+        self._unreachable: dict[str, float] = {}  # hosts that do not answer, and since when
         self._offline_since = -math.inf
 
-    def begin(self) -> None:
-        """Be patient anew: another world is loaded."""
+    def reset_budget(self) -> None:
+        """Reset the download budget for the next world."""
         self._waited = 0.0
 
     def local_copy(self, address: str) -> Path:
-        """Return the path of the local copy of a file, fetching it if need be.
+        """Return the path of the local copy of a file, after downloading it if necessary.
 
         Raises:
-            RemoteError: It is not in the cache and cannot be fetched (in time).
+            RemoteError: It is not in the cache and cannot be downloaded (in time).
         """
         match = _MEMBER.match(address)
         source, member = match.groups() if match else (address, "")
@@ -110,30 +112,33 @@ class RemoteFiles:
             raise RemoteError(f"{address}: not in the cache, and MVSIM_OFFLINE is set")
         job = self._job(address, source, archive=archive)
         start = time.monotonic()
-        came = job.done.wait(max(self.patience - self._waited, 0.0))
+        finished = job.done.wait(max(self.budget - self._waited, 0.0))
         self._waited += time.monotonic() - start
-        if not came:
+        if not finished:
             if not self._reached:
                 self._offline_since = time.monotonic()
-            raise RemoteError(f"{address}: it is still on its way; the next load may have it")
+            raise RemoteError(f"{address}: it is still downloading; the next load may find it")
         if job.error is not None:
             raise RemoteError(f"{address}: not in the cache, and {job.error}")
 
     def _job(self, address: str, source: str, *, archive: bool) -> _Job:
         """Return the job of an address, a new one if there is none or it failed long ago."""
+        try:
+            host = urlsplit(source).netloc
+        except ValueError as error:
+            raise RemoteError(f"{address}: not a valid address ({error})") from None
         now = time.monotonic()
         job = self._jobs.get(source)
-        if job is not None and (not job.done.is_set() or now - job.ended < GRUDGE):
+        if job is not None and (not job.done.is_set() or now - job.ended < RETRY_AFTER):
             return job
-        host = urlsplit(source).netloc
-        if now - self._away.get(host, now) >= GRUDGE:
-            del self._away[host]
-        if now - self._offline_since < GRUDGE or host in self._away:
+        if now - self._unreachable.get(host, now) >= RETRY_AFTER:
+            del self._unreachable[host]
+        if now - self._offline_since < RETRY_AFTER or host in self._unreachable:
             raise RemoteError(f"{address}: not in the cache, and its host could not be reached")
         job = self._jobs[source] = _Job(source, archive=archive)
         self._queue.put(job)
         if self._worker is None:
-            # a daemon: what is half fetched when the program ends is fetched anew next time
+            # a daemon: a download that is not complete at exit starts again next time
             self._worker = threading.Thread(target=self._work, name="downloads", daemon=True)
             self._worker.start()
         return job
@@ -143,12 +148,12 @@ class RemoteFiles:
             job = self._queue.get()
             host = urlsplit(job.address).netloc
             try:
-                if host in self._away:
+                if host in self._unreachable:
                     raise UnreachableError(f"{host} could not be reached")
                 self._store(job)
                 self._reached = True
             except UnreachableError as error:
-                self._away[host] = time.monotonic()
+                self._unreachable[host] = time.monotonic()
                 if not self._reached:
                     self._offline_since = time.monotonic()
                 job.error = DownloadError(f"{host} cannot be reached ({error})")
@@ -161,7 +166,7 @@ class RemoteFiles:
             job.done.set()
 
     def _store(self, job: _Job) -> None:
-        """Fetch into a folder of its own, which takes its place in the cache when it is whole."""
+        """Download into a temporary folder, which moves into the cache when it is complete."""
         self.folder.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".part-", dir=self.folder))
         try:
@@ -171,7 +176,7 @@ class RemoteFiles:
                 file.unlink()
             (work / "address.txt").write_text(job.address + "\n", encoding="utf-8")
             place = self._place(job.address)
-            if not place.is_dir():  # another process may have been faster
+            if not place.is_dir():  # unless another process was faster
                 work.rename(place)
         finally:
             discard(work)
@@ -196,15 +201,16 @@ def remote_files() -> RemoteFiles:
 
 
 def is_remote(address: str) -> bool:
-    """Return whether an address has to be fetched."""
+    """Return whether an address is one of http or https."""
     return address.lower().startswith(("http://", "https://"))
 
 
 def local_copy(address: str) -> Path:
-    """Return the path of a file that has an http address, lies in a local archive, or is there.
+    """Return the path of a local file, or of a local copy of a remote file or archive member.
 
     Raises:
-        RemoteError: It is not in the cache and cannot be fetched (in time), or not in its archive.
+        RemoteError: It is not in the cache and cannot be downloaded (in time), or its archive
+            does not hold it.
     """
     if is_remote(address):
         return remote_files().local_copy(address)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The world file format, told by the specs themselves: as text, as Markdown, as XSD."""
+"""The world file format, from the declarations of the specs: as text, Markdown and XSD."""
 
 from mvsim_core.schema.elements import Element, Entry, elements
 from mvsim_core.schema.markdown import as_markdown

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""All elements of the format with what they hold, gathered from the declarations of the specs."""
+"""All elements of the format with their content, collected from the declarations of specs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One value of an element, as people read it.
+    """One value of an element, as the documentation shows it.
 
-    `names` has the usual name first, `others` the rest with their notation where it is another;
+    `names` has the main name first, `others` the rest, with their notation if it differs;
     `default` is in the notation and unit of the file, `rule` begins with "must".
     """
 
@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """An element inside another: its title, and how often it stands there."""
+    """An element inside another: its title, and how often it may occur."""
 
     title: str
     tag: str
@@ -56,11 +56,17 @@ class Inner:
 
 @dataclass(slots=True)
 class Element:
-    """An element of the format, or one of its variants."""
+    """An element of the format, or one of its variants.
+
+    `by` is the attribute that selects the variant, and its name; `by_alias` is another name of
+    the attribute, `aliases` are other names of the variant.
+    """
 
     title: str
     tag: str
     by: tuple[str, str] | None
+    by_alias: str
+    aliases: tuple[str, ...]
     text: str
     entries: tuple[Entry, ...]
     inner: tuple[Inner, ...] = ()
@@ -74,12 +80,14 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A spec in the place where a section puts it."""
+    """A spec and the element that it is read from."""
 
     tag: str
     by: tuple[str, str] | None
     prototype: Spec
     parent: str
+    by_alias: str = ""
+    aliases: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -87,9 +95,9 @@ class _Found:
 
 
 def elements() -> list[Element]:
-    """Return all elements, each after one that holds it; the first is the root.
+    """Return all elements, each after one that contains it; the first is the root.
 
-    The same element in several places comes once, unless its defaults differ between them.
+    The same element in several places is listed once, unless its defaults differ between them.
     """
     known: dict[tuple[str, str], tuple[Element, Spec]] = {}
     order: list[Element] = []
@@ -118,6 +126,8 @@ def _element(found: _Found) -> Element:
         title=found.title,
         tag=found.tag,
         by=found.by,
+        by_alias=found.by_alias,
+        aliases=found.aliases,
         text=inspect.cleandoc(type(spec).__doc__ or ""),
         entries=tuple(_entry(spec, name, about) for name, about in params(spec)),
         inner=tuple(_inner(spec)),
@@ -142,8 +152,8 @@ def _entry(spec: Spec, name: str, about: Param) -> Entry:
 
 
 def _help(about: Param) -> str:
-    idle = f"no effect: {about.idle}" if about.idle else ""
-    return "; ".join(part for part in (about.help, idle) if part)
+    no_effect = f"no effect: {about.no_effect}" if about.no_effect else ""
+    return "; ".join(part for part in (about.help, no_effect) if part)
 
 
 def _other(alias: Alias, about: Param) -> str:
@@ -190,8 +200,12 @@ def _below(spec: Spec, title: str) -> Iterator[_Found]:
                 if section.by == "tag":
                     yield _Found(kind, None, prototype, title)
                 else:
-                    yield _Found(section.tag, (section.by, kind), prototype, title)
-        elif section.named:  # all alike but for their places
+                    aliases = tuple(
+                        alias for alias, name in section.spec.aliases.items() if name == kind
+                    )
+                    by = (section.by, kind)
+                    yield _Found(section.tag, by, prototype, title, section.by_alias, aliases)
+        elif section.named:  # they differ in position only
             yield _Found("wheel", None, section.spec(), title)
         else:
             usual = None if section.many else default

@@ -22,7 +22,7 @@ def _document() -> Iterator[str]:
     yield ""
     yield "## Elements"
     yield ""
-    yield "A single value may be an attribute or a child element; the tables say what is usual."
+    yield "A single value may be an attribute or a child element; the tables show the usual form."
     for element in elements():
         yield ""
         yield from _section(element)
@@ -32,6 +32,11 @@ def _section(element: Element) -> Iterator[str]:
     yield f"### `{element.title}`"
     if element.inside:
         yield f"In {_listed(f'`{title}`' for title in element.inside)}."
+    if element.by is not None:
+        others = [f'`{element.by[0]}="{name}"`' for name in element.aliases]
+        others += [f'`{element.by_alias}="{element.by[1]}"`'] if element.by_alias else []
+        if others:
+            yield f"Also {_listed(others)}."
     yield ""
     yield element.text
     if element.entries:
@@ -42,7 +47,7 @@ def _section(element: Element) -> Iterator[str]:
             yield _row(_cells(entry))
     if element.inner:
         yield ""
-        yield f"Holds {_listed(map(_shown, element.inner))}."
+        yield f"Contains {_listed(map(_shown, element.inner))}."
 
 
 def _cells(entry: Entry) -> Iterator[str]:

@@ -14,7 +14,7 @@ def as_text(name: str = "") -> str:
     """Return all elements, or those with the tag or the class `name`.
 
     Raises:
-        UnknownName: There is none.
+        UnknownName: There is no such element.
     """
     known = elements()
     chosen = [element for element in known if not name or name in _names(element)]
@@ -25,11 +25,13 @@ def as_text(name: str = "") -> str:
 
 
 def _names(element: Element) -> tuple[str, ...]:
-    return (element.tag,) if element.by is None else (element.tag, element.by[1])
+    return (element.tag,) if element.by is None else (element.tag, element.by[1], *element.aliases)
 
 
 def _lines(element: Element) -> Iterator[str]:
     yield element.title + (f"  in {', '.join(element.inside)}" if element.inside else "")
+    if element.aliases:
+        yield f"  also {', '.join(element.aliases)}"
     for line in element.text.splitlines():
         yield f"  {line}".rstrip()
     for entry in element.entries:

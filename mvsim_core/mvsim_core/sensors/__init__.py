@@ -1,10 +1,19 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sensors: what they see, when they measure, and how their readings are made untrue."""
+"""Sensors: what they see, when they measure, and the errors of their readings."""
 
 from __future__ import annotations
 
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.scene3d import Scene3d
+from mvsim_core.sensors.base import (
+    SENSORS,
+    Sensor,
+    SensorBatch,
+    SensorContext,
+    SensorData,
+    StateView,
+)
 from mvsim_core.sensors.camera import Camera, CameraReading
 from mvsim_core.sensors.earth import Earth
 from mvsim_core.sensors.encoders import EncoderReading, WheelEncoders
@@ -13,11 +22,10 @@ from mvsim_core.sensors.imu import Imu, ImuReading
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
 from mvsim_core.sensors.lidar3d import POINT, CloudReading, Lidar3d
-from mvsim_core.sensors.pinhole import Pinhole
-from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.plane_scene import Cylinder, PlaneScene, Prism
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.rgbd_camera import COLORED_POINT, RgbdCamera, RgbdReading
-from mvsim_core.sensors.scene3d import Scene3d
-from mvsim_core.sensors.schedule import Schedule
+from mvsim_core.sensors.sensor_set import SensorSet
 
 __all__ = [
     "COLORED_POINT",
@@ -26,6 +34,7 @@ __all__ = [
     "Camera",
     "CameraReading",
     "CloudReading",
+    "Cylinder",
     "Earth",
     "EncoderReading",
     "Gnss",
@@ -38,11 +47,17 @@ __all__ = [
     "Lidar3d",
     "Pinhole",
     "PlaneScene",
+    "Prism",
+    "Reading",
     "RgbdCamera",
     "RgbdReading",
     "Scene3d",
-    "Schedule",
     "Sensor",
+    "SensorBatch",
     "SensorContext",
+    "SensorData",
+    "SensorSet",
+    "StateView",
     "WheelEncoders",
+    "read_only",
 ]

@@ -1,37 +1,68 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all sensors have in common: rate, place, random stream, drop-outs, delay, snapshots.
+"""What all sensors have in common: rate, mount, noise, drop-outs, delay.
 
 A kind of sensor adds one method, ``measure``. When it is called, how often, and when its reading
-appears is none of its business.
+arrives is decided by `SensorSet`.
+
+A `Sensor` is configuration and does not change; what changes is in its `SensorData`, which the
+world copies, compares and restores as a whole. A sensor therefore refuses to have attributes
+assigned once it is made.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.registry import Registry
-from mvsim_core.sensors.noise import sensor_rng
-from mvsim_core.state.arrays import WHEEL, Rows
+from mvsim_core.sensors.noise import (
+    DROPOUT,
+    READING,
+    KeyedGenerator,
+    WordArray,
+    name_word,
+    normals,
+    seed_word,
+    uniform_kernel,
+)
+from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.state.clock import SimClock
 
 if TYPE_CHECKING:
+    from mvsim_core.scene3d import Scene3d
     from mvsim_core.sensors.earth import Earth
     from mvsim_core.sensors.plane_scene import PlaneScene
-    from mvsim_core.sensors.scene3d import Scene3d
 
 R = TypeVar("R")
+_PLAIN = (int, float, bool, str)  # types of which a copy is the value itself
 
 
 def _silent(message: str) -> None:
-    """Keep a warning to oneself."""
+    """Drop a warning."""
+
+
+class StateView(Protocol):
+    """What sensors see of the state of a world. The arrays are valid during the call only."""
+
+    @property
+    def bodies(self) -> Rows:
+        """BODY, all rows."""
+
+    @property
+    def wheels(self) -> Rows:
+        """WHEEL, all rows."""
+
+    @property
+    def vehicles(self) -> Rows:
+        """VEHICLE, all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +72,7 @@ class SensorContext:
     Attributes:
         scene: What planar lidars see.
         dt: Length of a tick [s].
-        seed: Seed of the world.
         parent: Name of the vehicle that carries it; None: it is fixed in the world.
-        body: Row of that vehicle's body; -1: it is fixed in the world.
         gravity: Acceleration of gravity [m/s²].
         earth: Where on earth the world lies; None: nowhere.
         regions: Specs of the world's property regions, in file order.
@@ -53,9 +82,7 @@ class SensorContext:
 
     scene: PlaneScene
     dt: float
-    seed: int = 0
     parent: str | None = None
-    body: int = -1
     gravity: float = 9.81
     earth: Earth | None = None
     regions: tuple[Any, ...] = ()
@@ -63,26 +90,74 @@ class SensorContext:
     warn: Callable[[str], None] = _silent
 
 
+@dataclass
+class SensorData:
+    """Everything about a sensor that changes while the world runs; a kind may add fields.
+
+    Attributes:
+        seed: Seed of the world (of the copy) that the sensor belongs to.
+        due_tick: When it measures next; None before it is scheduled.
+        last: The newest reading that has arrived, or None.
+        pending: Readings on their way and the ticks at which they arrive, in this order.
+        swept_tick: Last tick that was swept (sensors that sweep only); -1: none.
+        swept_since: Tick since which none was left out until then.
+    """
+
+    seed: int = 0
+    due_tick: int | None = None
+    last: Any = None
+    pending: list[tuple[int, Any]] = field(default_factory=list)
+    swept_tick: int = -1
+    swept_since: int = -1
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SensorData:
+        """Return a copy of all attributes; worlds have thousands of these to copy."""
+        copied = object.__new__(type(self))
+        memo[id(self)] = copied
+        for name, value in self.__dict__.items():
+            plain = value is None or type(value) in _PLAIN
+            copied.__dict__[name] = value if plain else deepcopy(value, memo)
+        return copied
+
+
 class Sensor(ABC, Generic[R]):
-    """A sensor at its place, and its newest reading.
+    """A sensor at its place. All but `data` and the rows are fixed once it is made.
+
+    Arrays that carry nothing from one call to the next (scratch) may stay on the sensor.
 
     Attributes:
         spec: What the world file says about it.
         name: Its name, unique on its vehicle.
         parent: Name of the vehicle that carries it, or None.
+        full_name: Its name that is unique in the world: ``vehicle/sensor``.
         mount: Its frame in the vehicle's frame, or in the world's if it has no vehicle.
-        body: Row of BODY of the vehicle, or -1.
-        wheels: Rows of WHEEL of the vehicle, a view of the world's array; empty without one.
         period: Time between two readings as the file gives it [s].
         period_ticks: The same in ticks, rounded up.
-        due_tick: When it measures next; None before it is scheduled.
-        last: The newest reading that has arrived, or None.
+        delay_ticks: Ticks from measuring until the reading arrives.
+        dropout: Probability that a reading is lost, 0 … 1.
+        data: What changes.
+        body: Row of BODY of the vehicle, or -1.
+        wheel0: First row of WHEEL of the vehicle, or -1.
+        n_wheels: Number of its wheels.
+        copy: Number of the world's copy that it belongs to.
     """
 
     #: The class name in world files.
     kind: ClassVar[str]
+    #: Class of its data.
+    Data: ClassVar[type[SensorData]] = SensorData
     #: Whether `sweep` is to be called in each tick, not only `measure` when a reading is due.
     sweeps: bool = False
+    data: Any
+    body: int
+    wheel0: int
+    n_wheels: int
+    copy: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Close instances after the outermost ``__init__``, also those of third parties."""
+        super().__init_subclass__(**options)
+        cls.__init__ = _closing(cls, cls.__init__)  # type: ignore[method-assign]
 
     def __init__(
         self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
@@ -97,117 +172,230 @@ class Sensor(ABC, Generic[R]):
         """
         self.spec = spec
         self.name: str = spec.name
+        self.parent = context.parent
+        self.full_name = f"{self.parent}/{self.name}" if self.parent else self.name
         self.mount: Pose = spec.pose
         self.period: float = spec.period
         self.period_ticks = SimClock(context.dt).whole_ticks(spec.period)
         self.delay_ticks = 0 if delay <= 0 else SimClock(context.dt).whole_ticks(delay)
         self.dropout = dropout
-        self.parent = context.parent
-        self.body = context.body
-        self.wheels: Rows = np.zeros(0, WHEEL)
-        self.due_tick: int | None = None
-        self.last: R | None = None
-        self._pending: deque[tuple[int, R]] = deque()
-        self.reset(context.seed)
+        self.name_word = name_word(self.full_name)
+        self.body, self.wheel0, self.n_wheels, self.copy = -1, -1, 0, 0
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute while the sensor is being made.
+
+        Raises:
+            AttributeError: The sensor is made already.
+        """
+        if "data" in self.__dict__:
+            self._refuse(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse as in ``__setattr__``."""
+        self._refuse(name)
+
+    def _refuse(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"{type(self).__name__}.{name} cannot be assigned: a sensor is configuration, and"
+            " what changes while the world runs belongs into self.data (a SensorData)"
+        )
+
+    # ------------------------------------------------------------ what changes
+    def new_data(self, seed: int = 0) -> SensorData:
+        """Return the data of this sensor as it is before the first tick."""
+        return self.Data(seed=seed)
+
+    def bind(self, data: SensorData) -> None:
+        """Use ``data`` from now on."""
+        object.__setattr__(self, "data", data)
+
+    def bind_rows(
+        self, body: int = -1, wheel0: int = -1, n_wheels: int = 0, copy: int = 0
+    ) -> None:
+        """Say which rows of the state its vehicle has; before it is added to a `SensorSet`."""
+        for name, value in zip(
+            ("body", "wheel0", "n_wheels", "copy"), (body, wheel0, n_wheels, copy), strict=True
+        ):
+            object.__setattr__(self, name, int(value))
 
     @property
-    def full_name(self) -> str:
-        """The name that is unique in the world: ``vehicle/sensor``."""
-        return f"{self.parent}/{self.name}" if self.parent else self.name
+    def last(self) -> R | None:
+        """The newest reading that has arrived, or None."""
+        last: R | None = self.data.last
+        return last
 
+    @property
+    def due_tick(self) -> int | None:
+        """When it measures next; None before it is scheduled."""
+        due: int | None = self.data.due_tick
+        return due
+
+    def start(self, tick: int) -> None:
+        """Begin a period at ``tick``."""
+        self.data.due_tick = tick + self.period_ticks
+
+    # ------------------------------------------------------------ measuring
     @abstractmethod
-    def measure(self, bodies: Rows, tick: int, time: float) -> R | None:
+    def measure(self, state: StateView, tick: int, time: float) -> R | None:
         """Return a reading of the world as it is now, or None if there is none to be had.
 
         Args:
-            bodies: BODY, all rows.
+            state: The world's rows; `body`, `wheel0` and `n_wheels` say which are this vehicle's.
             tick: The tick now.
             time: The same in s.
         """
 
-    def warm(self, bodies: Rows) -> None:
+    def warm(self, state: StateView) -> None:
         """Prepare all that the first reading needs; nothing is measured."""
 
-    def sweep(self, bodies: Rows, tick: int) -> None:
+    def sweep(self, state: StateView, tick: int) -> None:
         """Do the part of a reading that belongs to this tick (only if `sweeps`)."""
 
-    def sample(self, bodies: Rows, tick: int, time: float) -> bool:
+    def note_sweep(self, tick: int) -> None:
+        """Record that a tick is being swept."""
+        data = self.data
+        if data.swept_tick != tick - 1:
+            data.swept_since = tick - 1
+        data.swept_tick = tick
+
+    def is_whole(self, tick: int) -> bool:
+        """Return whether all of the period that ends at ``tick`` was swept, if it sweeps.
+
+        A sweep that began within the period is not the one that somebody gets who listened
+        before, so it becomes no reading.
+        """
+        data = self.data
+        return not self.sweeps or (
+            data.swept_tick == tick and data.swept_since <= tick - self.period_ticks
+        )
+
+    def sample(self, state: StateView, tick: int, time: float) -> bool:
         """Measure; return whether ``last`` is a new reading now (not lost, not delayed)."""
-        return self.accept(self.measure(bodies, tick, time), tick)
+        return self.accept(self.measure(state, tick, time), tick)
 
     def accept(self, reading: R | None, tick: int) -> bool:
         """Send a reading on its way; return whether it has arrived at once."""
-        if reading is None:
-            return False
-        if self.dropout > 0.0 and self._rng.random() < self.dropout:
+        if reading is None or (self.dropout > 0.0 and self._is_lost(tick)):
             return False
         if self.delay_ticks:
-            self._pending.append((tick + self.delay_ticks, reading))
+            self.data.pending.append((tick + self.delay_ticks, reading))
             return False
-        self.last = reading
+        self.data.last = reading
         return True
 
     def deliver(self, tick: int) -> bool:
         """Let delayed readings arrive; return whether one did."""
         arrived = False
-        while self._pending and self._pending[0][0] <= tick:
-            self.last = self._pending.popleft()[1]
+        pending = self.data.pending
+        while pending and pending[0][0] <= tick:
+            self.data.last = pending.pop(0)[1]
             arrived = True
         return arrived
 
     @property
     def arrival_tick(self) -> int | None:
         """When the next delayed reading arrives, or None."""
-        return self._pending[0][0] if self._pending else None
+        return self.data.pending[0][0] if self.data.pending else None
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield what is doubtful about this sensor, each as a sentence without a full stop."""
         yield from ()
 
-    def reset(self, seed: int) -> None:
-        """Forget all readings and begin the random stream anew."""
-        self._rng = sensor_rng(seed, self.full_name)
-        self._pending.clear()
-        self.last = None
-        self.due_tick = None
+    # ------------------------------------------------------------ noise
+    def random(self, tick: int, purpose: int = READING) -> np.random.Generator:
+        """Return random numbers for the reading of a tick: a function of seed, name and tick.
 
-    def state(self) -> dict[str, Any]:
-        """Return all that ``restore`` needs to go on exactly from here."""
-        return {
-            "rng": self._rng.bit_generator.state,
-            "due_tick": self.due_tick,
-            "last": self.last,
-            "pending": tuple(self._pending),
-        }
+        The generator is good until the next call.
+        """
+        return self._generator.at(self.data.seed, tick, purpose)
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Return to what ``state`` gave."""
-        self._rng.bit_generator.state = state["rng"]
-        self.due_tick = state["due_tick"]
-        self.last = state["last"]
-        self._pending = deque(state["pending"])
+    def normals(self, tick: int, count: int) -> FloatArray:
+        """Return (count,) standard normal numbers for the reading of a tick."""
+        return normals(self.data.seed, self.name_word, tick, count)
+
+    @cached_property
+    def _generator(self) -> KeyedGenerator:
+        return KeyedGenerator(self.name_word)
+
+    def _is_lost(self, tick: int) -> bool:
+        words = np.array((seed_word(self.data.seed), self.name_word), dtype=np.uint64)
+        return bool(uniform_kernel(words[0], words[1], tick, DROPOUT) < self.dropout)
 
     # ------------------------------------------------------------ many at once
-    def bank_key(self) -> Hashable:
+    def batch_key(self) -> Hashable:
         """Return a key that sensors share which can measure together; None: it is alone."""
         return None
 
     @classmethod
-    def bank(cls, sensors: Sequence[Any]) -> Bank:
-        """Return what lets sensors of one key measure together."""
-        return Bank(sensors)
+    def new_batch(cls) -> SensorBatch:
+        """Return an empty batch for sensors of one key."""
+        return SensorBatch()
 
 
-class Bank:
-    """Sensors that measure at the same ticks; this one asks one after the other."""
+def _closing(cls: type[Sensor[Any]], init: Callable[..., None]) -> Callable[..., None]:
+    """Return an ``__init__`` that gives the made sensor its data, which closes it."""
 
-    def __init__(self, sensors: Sequence[Any]) -> None:
-        """Hold the sensors."""
-        self.sensors: list[Any] = list(sensors)
+    @wraps(init)
+    def closing_init(self: Sensor[Any], *args: Any, **keywords: Any) -> None:
+        init(self, *args, **keywords)
+        if type(self) is cls:  # and not within the __init__ of a class derived from it
+            self.bind(self.new_data())
 
-    def measure(self, due: list[int], bodies: Rows, tick: int, time: float) -> list[Any]:
-        """Return the readings of the sensors at the places ``due`` of the list."""
-        return [self.sensors[i].measure(bodies, tick, time) for i in due]
+    return closing_init
+
+
+class SensorBatch:
+    """Sensors that are measured by one call; this one asks one after the other.
+
+    A sensor keeps its place until it is removed; free places are used again.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty batch."""
+        self.sensors: list[Any] = []
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        """Return the number of sensors."""
+        return len(self.sensors) - len(self._free)
+
+    def add(self, sensor: Any) -> int:
+        """Take a sensor in and return its place."""
+        if self._free:
+            place = self._free.pop()
+            self.sensors[place] = sensor
+        else:
+            place = len(self.sensors)
+            self.sensors.append(sensor)
+        return place
+
+    def remove(self, place: int) -> None:
+        """Take the sensor at a place out."""
+        self.sensors[place] = None
+        self._free.append(place)
+
+    def warm(self, state: StateView) -> None:
+        """Prepare all that the first readings need; nothing is measured."""
+        for sensor in self.sensors:
+            if sensor is not None:
+                sensor.warm(state)
+
+    def sweep(self, places: list[int], state: StateView, tick: int) -> None:
+        """Do the part of readings that belongs to this tick."""
+        for place in places:
+            self.sensors[place].sweep(state, tick)
+
+    def measure(self, places: list[int], state: StateView, tick: int, time: float) -> list[Any]:
+        """Return the readings of the sensors at ``places``."""
+        return [self.sensors[place].measure(state, tick, time) for place in places]
+
+    def seeds(self, places: list[int]) -> WordArray:
+        """Return (n,) uint64, the seeds of the sensors at ``places``."""
+        return np.array(
+            [seed_word(self.sensors[place].data.seed) for place in places], dtype=np.uint64
+        )
 
 
 SENSORS: Registry[Sensor[Any]] = Registry("sensor", "mvsim.sensors")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +13,18 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
-from mvsim_core.sensors.pinhole import Pinhole
-from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
-from mvsim_core.sensors.scene3d.scene import Layout
-from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.state.arrays import FloatArray
 
 Picture = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class CameraReading:
+class CameraReading(Reading):
     """One picture, taken at one instant.
 
     Attributes:
@@ -43,51 +44,60 @@ class CameraReading:
     things: tuple[tuple[str, str], ...] = ()
 
 
-class View:
-    """Paints one camera's pictures; without OpenGL it warns once and paints none.
+class CameraRenderer:
+    """Renders one camera's pictures; without OpenGL it warns once and renders none.
 
     Args:
-        scene: The scene, whose painter all cameras share.
+        scene: The scene, whose renderer all cameras share.
         camera: The pinhole.
-        near: Nothing nearer is seen [m].
-        context: Whom to warn.
+        limits: Nothing nearer and nothing farther along the optical axis is seen [m].
+        sensor: The sensor, which does not see its own visual.
+        warn: Called with what is missing.
     """
 
     def __init__(
-        self, scene: Scene3d, camera: Pinhole, near: float, context: SensorContext
+        self,
+        scene: Scene3d,
+        camera: Pinhole,
+        limits: tuple[float, float],
+        sensor: Sensor[Any],
+        warn: Callable[[str], None],
     ) -> None:
         """Keep what does not change."""
         self._scene = scene
         self._camera = camera
-        self._near = near
-        self._warn = context.warn
+        self._limits = limits
+        self._sensor = sensor
+        self._warn = warn
 
-    def paint(self, pose: FloatArray, bodies: Rows) -> Picture | None:
+    def render(self, pose: FloatArray, state: StateView) -> Picture | None:
         """Return (height, width, 3) from a pose (12,) of the optical frame; None: no OpenGL."""
         scene = self._scene
-        if scene.painter is None:
-            scene.painter = self._painter()
-        if not scene.painter:
+        if scene.renderer is None:
+            scene.renderer = self._new_renderer()
+        if not scene.renderer:
             return None
-        picture: Picture = scene.painter.paint(
-            self._camera, pose, self._near, scene.layout(bodies)
-        )
+        copy = copy_of(state.bodies, self._sensor.body)
+        layout = scene.layout(state.bodies, state.wheels, pose[9:], copy)
+        hidden = layout.visual_of(self._sensor.full_name)
+        renderer = scene.renderer
+        picture: Picture = renderer.render(self._camera, pose, self._limits, layout, hidden)
         return picture
 
-    def _painter(self) -> Any:
-        """Return the painter, or False; loaded here, for worlds without cameras need none."""
+    def _new_renderer(self) -> Any:
+        """Return a renderer, or False; loaded here, for worlds without cameras need none."""
         try:
-            from mvsim_core.rendering.renderer import Painter
+            from mvsim_core.rendering.renderer import Renderer
 
-            painter = Painter(self._scene.lights)
+            renderer = Renderer(self._scene.lights)
         except GlMissingError as error:
             self._warn(f"{error}; until then there are no colour pictures")
             return False
         sky = self._scene.lights.sky_box
-        if sky and not painter.has_sky_box:
+        if sky and not renderer.has_sky_box:
             fault = "not all of the six images of the sky box can be read"
             self._warn(f"{sky}: {fault}: the sky is plain")
-        return painter
+        return renderer
 
 
 @SENSORS.register("camera")
@@ -101,9 +111,12 @@ class Camera(Sensor[CameraReading]):
     ) -> None:
         """Put a camera into a world; ``spec`` is a CameraSpec, the rest as in `Sensor`."""
         super().__init__(spec, context, delay=delay, dropout=dropout)
-        self.camera = Pinhole(spec.ncols, spec.nrows, spec.fx, spec.fy, spec.cx, spec.cy)
+        self.camera = Pinhole.of_size(
+            (spec.ncols, spec.nrows), (spec.fx, spec.fy), (spec.cx, spec.cy)
+        )
         self.scene = context.scene3d or Scene3d()
-        self._view = View(self.scene, self.camera, spec.clip_min, context)
+        limits = (spec.clip_min, spec.clip_max)
+        self._renderer = CameraRenderer(self.scene, self.camera, limits, self, context.warn)
         self._ways = self.camera.directions() if spec.segmentation else None
 
     @property
@@ -111,24 +124,29 @@ class Camera(Sensor[CameraReading]):
         """Pose of the optical frame (z forward, x right, y down) in the vehicle's frame."""
         return self.mount
 
-    def warm(self, bodies: Rows) -> None:
+    def warm(self, state: StateView) -> None:
         """Take a picture that nobody sees."""
-        self.measure(bodies, 0, 0.0)
+        self.measure(state, 0, 0.0)
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> CameraReading | None:
+    def measure(self, state: StateView, tick: int, time: float) -> CameraReading | None:
         """Return a picture of the scene as it is now; None without OpenGL."""
+        bodies = state.bodies
         pose = mounted(self.mount, self.body, bodies)
-        rgb = self._view.paint(pose[0], bodies)
+        rgb = self._renderer.render(pose[0], state)
         if rgb is None:
             return None
+        read_only(rgb)
         if self._ways is None:
             return CameraReading(tick, time, rgb, self.camera)
         hits = Hits.empty(self.camera.height, self.camera.width)
         limits = (self.spec.clip_min, self.spec.clip_max)
-        rays = Rays(self._ways, pose, 0, self.camera.height, *limits)
-        layout = self.scene.cast(rays, bodies, hits)
+        rays = Rays(
+            self._ways, pose, 0, self.camera.height, *limits, pass_glass=True, own=self.full_name
+        )
+        copy = copy_of(bodies, self.body)
+        layout = self.scene.cast(rays, bodies, hits, state.wheels, copy)
         segments, things = segments_of(hits, layout)
-        return CameraReading(tick, time, rgb, self.camera, segments, things)
+        return CameraReading(tick, time, rgb, self.camera, read_only(segments), things)
 
 
 def segments_of(
@@ -138,8 +156,11 @@ def segments_of(
 
     All parts of a vehicle are one thing.
     """
-    names = [(part.name, part.label) for part in layout.parts]
+    pairs = list(layout.parts())
+    names = [(part.name, part.label) for _, part in pairs]
     things = tuple(dict.fromkeys(names))
     number = {thing: k + 1 for k, thing in enumerate(things)}
-    table = np.array([*(number[name] for name in names), 0], np.uint16)  # part -1 is the last
-    return table[hits.part], things
+    ids = np.array([-1, *(k for k, _ in pairs)])
+    table = np.zeros(ids.max() - ids.min() + 1, np.uint16)
+    table[ids - ids.min()] = [0, *(number[name] for name in names)]
+    return table[hits.part - ids.min()], things

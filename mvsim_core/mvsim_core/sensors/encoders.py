@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
-from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
+from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.state.arrays import FloatArray
 
 FULL_TURN = 2.0 * math.pi
 
 
 @dataclass(frozen=True, slots=True)
-class EncoderReading:
+class EncoderReading(Reading):
     """All wheels of a vehicle, in the order of the world file.
 
     Attributes:
@@ -53,12 +54,16 @@ class WheelEncoders(Sensor[EncoderReading]):
         ticks = spec.ticks_per_revolution
         self._step = FULL_TURN / ticks if ticks else 0.0
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> EncoderReading:
+    def measure(self, state: StateView, tick: int, time: float) -> EncoderReading:
         """Return angles and speeds of the wheels now."""
-        position = self.wheels["phi"].copy()
+        wheels = state.wheels[self.wheel0 : self.wheel0 + self.n_wheels]
+        position = wheels["phi"].copy()
         if self._step:
             position = np.floor(position / self._step) * self._step
-        velocity = self.wheels["omega"].copy()
+        velocity = wheels["omega"].copy()
         if self.spec.velocity_std_noise > 0.0:
-            velocity += self.spec.velocity_std_noise * self._rng.standard_normal(len(velocity))
-        return EncoderReading(tick, time, position, velocity, self.wheels["yaw"].copy())
+            velocity += self.spec.velocity_std_noise * self.normals(tick, len(velocity))
+        steering = wheels["yaw"].copy()
+        return EncoderReading(
+            tick, time, read_only(position), read_only(velocity), read_only(steering)
+        )

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
 
 STATUS_NO_FIX, STATUS_FIX = -1, 0
@@ -30,7 +31,7 @@ ANY_HEIGHT = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
-class GnssReading:
+class GnssReading(Reading):
     """One position.
 
     Attributes:
@@ -69,11 +70,10 @@ class Gnss(Sensor[GnssReading]):
         self._holes = coverage_boxes(context.regions)
         sigma = (spec.horizontal_std_noise, spec.horizontal_std_noise, spec.vertical_std_noise)
         self._sigma = np.array(sigma, dtype=np.float64)
-        self._covariance = np.diag(np.maximum(self._sigma, LEAST_SIGMA) ** 2)
-        self._unknown = np.zeros((3, 3))
-        self._covariance.flags.writeable = self._unknown.flags.writeable = False
+        self._covariance = read_only(np.diag(np.maximum(self._sigma, LEAST_SIGMA) ** 2))
+        self._unknown = read_only(np.zeros((3, 3)))
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield that there will be no readings."""
         if self.earth is None:
             yield "the world has no <georeference>: its gnss sensors give no readings"
@@ -95,13 +95,12 @@ class Gnss(Sensor[GnssReading]):
                 return not hidden
         return True
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> GnssReading | None:
+    def measure(self, state: StateView, tick: int, time: float) -> GnssReading | None:
         """Return where the antenna is; None in a world that lies nowhere."""
         if self.earth is None:
             return None
-        # drawn also without a fix, so that the stream depends on the time alone
-        east, north, up = (self._sigma * self._rng.standard_normal(3)).tolist()
-        x, y, z = self.antenna(bodies)
+        east, north, up = (self._sigma * self.normals(tick, 3)).tolist()
+        x, y, z = self.antenna(state.bodies)
         place = (math.inf, math.inf, math.inf)
         if self.covered(x, y, z):
             c, s = math.cos(self.earth.yaw), math.sin(self.earth.yaw)

@@ -113,11 +113,13 @@ def _march(
             continue
         next_x = (ix + face_x) * inverse_x if gx != 0.0 else np.inf
         next_y = (iy + face_y) * inverse_y if gy != 0.0 else np.inf
+        # Never back: a jump along a face can round the origin's cell onto the side that the ray
+        # has left at once, and walking from there would begin the ray anew, for ever.
         if next_x < next_y:
-            t = next_x
+            t = max(t, next_x)
             ix += step_x
         else:
-            t = next_y
+            t = max(t, next_y)
             iy += step_y
         if t >= end:
             return limit

@@ -5,17 +5,20 @@
 The accelerometer measures specific force: at rest and level +9.81 m/s² on the axis that points up.
 Both instruments are where the mount puts them, so lever arm and rotation show. Noise follows the
 documented discrete model: white noise with a standard deviation a reading, and biases that begin
-at zero and walk at random. Scale errors, misalignment and saturation are not simulated.
+at zero and walk at random, by one step a period whether anybody reads or not. Scale errors,
+misalignment and saturation are not simulated.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
+from numba import njit
 
 from mvsim_core.geometry.poses import (
     Quaternion,
@@ -24,8 +27,18 @@ from mvsim_core.geometry.poses import (
     rotation,
     rotation_vector_quaternion,
 )
-from mvsim_core.sensors.base import SENSORS, Bank, Sensor, SensorContext
+from mvsim_core.sensors.base import (
+    SENSORS,
+    Sensor,
+    SensorBatch,
+    SensorContext,
+    SensorData,
+    StateView,
+)
+from mvsim_core.sensors.blocks import with_room
 from mvsim_core.sensors.inertia import inertial_kernel
+from mvsim_core.sensors.noise import READING, WordArray, normals_kernel, seed_word, walk_kernel
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
 
 #: Least standard deviation that a covariance states [SI]: filters do not bear a zero, and REP-145
@@ -34,7 +47,7 @@ LEAST_SIGMA = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class ImuReading:
+class ImuReading(Reading):
     """One reading, in the frame of the sensor. Covariances are those of the white noise.
 
     Attributes:
@@ -58,6 +71,23 @@ class ImuReading:
     orientation_covariance: FloatArray
 
 
+@dataclass
+class ImuData(SensorData):
+    """What changes of an inertial unit.
+
+    Attributes:
+        bias: (6,) rad/s and m/s², true biases of the gyroscope and of the accelerometer.
+        steps: Steps that the biases have taken: periods since the begin of the simulation.
+        total: (6,) sum of true rates and forces over the part of the period that was swept.
+        count: Number of ticks in it.
+    """
+
+    bias: FloatArray = field(default_factory=lambda: np.zeros(6))
+    steps: int = 0
+    total: FloatArray = field(default_factory=lambda: np.zeros(6))
+    count: int = 0
+
+
 @SENSORS.register("imu")
 class Imu(Sensor[ImuReading]):
     """An inertial unit.
@@ -65,19 +95,18 @@ class Imu(Sensor[ImuReading]):
     A reading holds the mean over the last step, or with ``average`` over the whole period.
 
     Attributes:
-        gyro_bias: (3,) rad/s, its true bias now, sensor frame.
-        accelerometer_bias: (3,) m/s².
+        white: (6,) rad/s and m/s², standard deviations of the white noise.
+        walk: (6,) of a step of the biases.
     """
 
     kind = "imu"
+    Data: ClassVar[type[SensorData]] = ImuData
+    data: ImuData
 
     def __init__(
         self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
     ) -> None:
         """Put an inertial unit into a world; ``spec`` is an ImuSpec, the rest as in `Sensor`."""
-        self._errors = np.zeros(6)
-        self._sum = np.zeros(6)
-        self._count = 0
         super().__init__(spec, context, delay=delay, dropout=dropout)
         self.dt = context.dt
         self.gravity = context.gravity
@@ -85,11 +114,11 @@ class Imu(Sensor[ImuReading]):
         root = math.sqrt(self.period_ticks * context.dt)
         gyro = spec.angular_velocity_white_noise
         accelerometer = spec.linear_acceleration_white_noise
-        self._white = np.repeat([gyro, accelerometer], 3)
-        self._walk = np.repeat(
+        self.white: FloatArray = np.repeat([gyro, accelerometer], 3)
+        self.walk: FloatArray = root * np.repeat(
             [spec.angular_velocity_random_walk, spec.linear_acceleration_random_walk], 3
         )
-        self._walk = self._walk * root
+        self._walks = bool(self.walk.any())
         self._yaw = 0.0 if context.earth is None else context.earth.yaw
         m = self.mount
         self._mounted = quaternion(m.roll, m.pitch, m.yaw)
@@ -97,47 +126,78 @@ class Imu(Sensor[ImuReading]):
         self._force_covariance = _covariance(accelerometer)
         self._orientation_covariance = _covariance(spec.orientation_std_noise)
         if not spec.measure_orientation:
-            self._orientation_covariance = _frozen(np.diag([-1.0, 0.0, 0.0]))
-        self._alone: ImuBank | None = None
+            self._orientation_covariance = read_only(np.diag([-1.0, 0.0, 0.0]))
 
     @property
     def gyro_bias(self) -> FloatArray:
-        """(3,) rad/s, its true bias now, sensor frame."""
-        return self._errors[:3].copy()
+        """(3,) rad/s, its true bias at the last reading, sensor frame."""
+        return self.data.bias[:3].copy()
 
     @property
     def accelerometer_bias(self) -> FloatArray:
-        """(3,) m/s², its true bias now, sensor frame."""
-        return self._errors[3:].copy()
+        """(3,) m/s², its true bias at the last reading, sensor frame."""
+        return self.data.bias[3:].copy()
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> ImuReading:
+    def start(self, tick: int) -> None:
+        """Begin a period; biases are zero at the begin of the first."""
+        if self.data.due_tick is None:
+            self.data.steps = tick // self.period_ticks
+        super().start(tick)
+
+    @cached_property
+    def _alone(self) -> ImuBatch:
+        batch = ImuBatch()
+        batch.add(self)
+        return batch
+
+    def bind_rows(
+        self, body: int = -1, wheel0: int = -1, n_wheels: int = 0, copy: int = 0
+    ) -> None:
+        """Say which rows of the state its vehicle has, as in `Sensor`."""
+        super().bind_rows(body, wheel0, n_wheels, copy)
+        self.__dict__.pop("_alone", None)
+
+    def measure(self, state: StateView, tick: int, time: float) -> ImuReading:
         """Return what it feels now."""
-        return self._bank().measure([0], bodies, tick, time)[0]
+        return self._alone.measure([0], state, tick, time)[0]
 
-    def sweep(self, bodies: Rows, tick: int) -> None:
+    def sweep(self, state: StateView, tick: int) -> None:
         """Add what it feels in this step to the mean of the period."""
-        self._sum += self._bank().felt([0], bodies)[0]
-        self._count += 1
+        self._alone.sweep([0], state, tick)
 
-    def _bank(self) -> ImuBank:
-        if self._alone is None:
-            self._alone = ImuBank([self])
-        self._alone.rows[0] = self.body
-        return self._alone
+    def add_step(self, felt: FloatArray, tick: int) -> None:
+        """Add true rates and forces (6,) of a step to the mean of the period."""
+        data = self.data
+        if data.due_tick is not None and tick == data.due_tick - self.period_ticks + 1:
+            data.total[:] = 0.0  # also when nobody asked for the reading of the last period
+            data.count = 0
+        data.total += felt
+        data.count += 1
 
-    def reading(self, felt: FloatArray, bodies: Rows, tick: int, time: float) -> ImuReading:
-        """Return a reading of true rates and forces (6,), which it keeps."""
-        if self._count:
-            np.divide(self._sum, self._count, out=felt)
-            self._sum[:] = 0.0
-            self._count = 0
-        # all are drawn always, so that the stream depends on the time alone
-        noise = self._rng.standard_normal(15)
-        self._errors += self._walk * noise[:6]
-        felt += self._errors + self._white * noise[6:12]
+    def reading(
+        self, felt: FloatArray, noise: FloatArray, bodies: Rows, tick: int, time: float
+    ) -> ImuReading:
+        """Return a reading.
+
+        Args:
+            felt: (6,) true rates and forces, which the reading keeps.
+            noise: (9,) standard normal numbers.
+            bodies: BODY.
+            tick: The tick now.
+            time: The same in s.
+        """
+        data = self.data
+        if data.count:
+            np.divide(data.total, data.count, out=felt)
+            data.total[:] = 0.0
+            data.count = 0
+        if self._walks:
+            self._take_steps(tick // self.period_ticks)
+        felt += data.bias + self.white * noise[:6]
+        read_only(felt)
         orientation = None
         if self.spec.measure_orientation:
-            orientation = self._attitude(bodies, self.spec.orientation_std_noise * noise[12:])
+            orientation = self._attitude(bodies, self.spec.orientation_std_noise * noise[6:])
         return ImuReading(
             tick,
             time,
@@ -149,6 +209,13 @@ class Imu(Sensor[ImuReading]):
             self._orientation_covariance,
         )
 
+    def _take_steps(self, steps: int) -> None:
+        """Let the biases walk on, past readings for which nobody asked."""
+        data = self.data
+        words = np.array((seed_word(data.seed), self.name_word), dtype=np.uint64)
+        walk_kernel(words[0], words[1], data.steps, steps, self.walk, data.bias)
+        data.steps = max(steps, data.steps)
+
     def _attitude(self, bodies: Rows, error: FloatArray) -> Quaternion:
         """Return the sensor's attitude against east, north, up, turned by an error (3,) [rad]."""
         roll = pitch = yaw = 0.0
@@ -159,60 +226,71 @@ class Imu(Sensor[ImuReading]):
         sensor = quaternion_product(vehicle, self._mounted)
         return quaternion_product(sensor, rotation_vector_quaternion(*error.tolist()))
 
-    def reset(self, seed: int) -> None:
-        """Forget readings and biases and begin the random stream anew."""
-        super().reset(seed)
-        self._errors[:] = 0.0
-        self._sum[:] = 0.0
-        self._count = 0
-
-    def state(self) -> dict[str, Any]:
-        """Return all that ``restore`` needs, biases included."""
-        own = {"errors": self._errors.copy(), "sum": self._sum.copy(), "count": self._count}
-        return {**super().state(), **own}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Return to what ``state`` gave."""
-        super().restore(state)
-        self._errors[:] = state["errors"]
-        self._sum[:] = state["sum"]
-        self._count = state["count"]
-
-    def bank_key(self) -> Hashable:
+    def batch_key(self) -> Hashable:
         """Return what units that measure together share."""
         return (Imu, self.dt, self.gravity)
 
     @classmethod
-    def bank(cls, sensors: Sequence[Imu]) -> ImuBank:
-        """Return the units as arrays."""
-        return ImuBank(sensors)
+    def new_batch(cls) -> SensorBatch:
+        """Return an empty batch of units."""
+        return ImuBatch()
 
 
-class ImuBank(Bank):
-    """Inertial units as arrays; their bodies must be known."""
+class ImuBatch(SensorBatch):
+    """Inertial units as arrays."""
 
-    def __init__(self, sensors: Sequence[Imu]) -> None:
-        """Hold the units."""
-        super().__init__(sensors)
-        self.rows = np.array([s.body for s in sensors], dtype=np.int64)
-        self._arms = np.array([s.mount[:3] for s in sensors], dtype=np.float64)
-        self._turns = np.array([rotation(s.mount) for s in sensors])
+    def __init__(self) -> None:
+        """Make an empty batch."""
+        super().__init__()
+        self._rows = np.zeros(0, np.int64)
+        self._arms = np.zeros((0, 3))
+        self._turns = np.zeros((0, 3, 3))
+        self._names = np.zeros(0, np.uint64)
 
-    def measure(self, due: list[int], bodies: Rows, tick: int, time: float) -> list[ImuReading]:
-        """Return the readings of the units at the places ``due``."""
+    def add(self, sensor: Imu) -> int:
+        """Take a unit in, whose rows must be bound, and return its place."""
+        place = super().add(sensor)
+        self._rows = with_room(self._rows, place + 1)
+        self._arms = with_room(self._arms, place + 1)
+        self._turns = with_room(self._turns, place + 1)
+        self._names = with_room(self._names, place + 1)
+        self._rows[place] = sensor.body
+        self._arms[place] = sensor.mount[:3]
+        self._turns[place] = rotation(sensor.mount)
+        self._names[place] = sensor.name_word
+        return place
+
+    def warm(self, state: StateView) -> None:
+        """Compile the kernels."""
+        if len(self):
+            self.measure([], state, 0, 0.0)
+
+    def sweep(self, places: list[int], state: StateView, tick: int) -> None:
+        """Add what the units feel in this step to the means of their periods."""
+        for place, felt in zip(places, self._felt(places, state.bodies), strict=True):
+            self.sensors[place].add_step(felt, tick)
+
+    def measure(
+        self, places: list[int], state: StateView, tick: int, time: float
+    ) -> list[ImuReading]:
+        """Return the readings of the units at ``places``."""
+        noise = np.zeros((len(places), 9))
+        rows = np.array(places, dtype=np.int64)
+        _noise_kernel(self.seeds(places), self._names[rows], tick, noise)
+        felt = self._felt(places, state.bodies)
         return [
-            self.sensors[i].reading(row, bodies, tick, time)
-            for i, row in zip(due, self.felt(due, bodies), strict=True)
+            self.sensors[place].reading(felt[k].copy(), noise[k], state.bodies, tick, time)
+            for k, place in enumerate(places)
         ]
 
-    def felt(self, due: list[int], bodies: Rows) -> FloatArray:
+    def _felt(self, places: list[int], bodies: Rows) -> FloatArray:
         """Return true rates [rad/s] and specific forces [m/s²], (n, 6), of the last step."""
-        felt = np.zeros((len(due), 6))
-        first: Imu = self.sensors[0]
-        rows = np.array(due, dtype=np.int64)
+        felt = np.zeros((len(places), 6))
+        first: Imu = next(sensor for sensor in self.sensors if sensor is not None)
+        rows = np.array(places, dtype=np.int64)
         inertial_kernel(
             bodies,
-            self.rows[rows],
+            self._rows[rows],
             self._arms[rows],
             self._turns[rows],
             first.gravity,
@@ -223,10 +301,12 @@ class ImuBank(Bank):
         return felt
 
 
+@njit(cache=True, nogil=True)
+def _noise_kernel(seeds: WordArray, names: WordArray, tick: int, noise: FloatArray) -> None:
+    """Write standard normal numbers (n, m) for the readings of n units."""
+    for k in range(noise.shape[0]):
+        normals_kernel(seeds[k], names[k], tick, READING, noise[k], 0, noise.shape[1])
+
+
 def _covariance(sigma: float) -> FloatArray:
-    return _frozen(np.eye(3) * max(sigma, LEAST_SIGMA) ** 2)
-
-
-def _frozen(matrix: FloatArray) -> FloatArray:
-    matrix.flags.writeable = False
-    return matrix
+    return read_only(np.eye(3) * max(sigma, LEAST_SIGMA) ** 2)

@@ -8,15 +8,24 @@ A tilted one sees the ground and passes over low walls. It also sees its own veh
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.base import Bank, SensorContext
+from mvsim_core.scene3d import (
+    SEE_ALL,
+    SEE_FIXED_ONLY,
+    Hits,
+    Rays,
+    Scene3d,
+    copy_of,
+    hides,
+)
+from mvsim_core.sensors.base import SensorBatch, SensorContext, StateView
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
-from mvsim_core.sensors.scene3d import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays, Scene3d, hides
+from mvsim_core.sensors.noise import ANGLE, READING
 from mvsim_core.state.arrays import FloatArray, Rows
 
 
@@ -42,41 +51,49 @@ class Laser3d(Lidar2d):
         self.scene3d = context.scene3d or Scene3d()
         self._hits = Hits.empty(self.n, 1)
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield nothing: it may be mounted as one likes."""
         yield from ()
 
-    def warm(self, bodies: Rows) -> None:
+    def warm(self, state: StateView) -> None:
         """Build the scene and compile the kernels."""
-        self._cast(bodies, np.zeros(1))
+        self._cast(state, np.zeros(1))
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> LaserReading:
+    def measure(self, state: StateView, tick: int, time: float) -> LaserReading:
         """Return a scan of the scene as it is now."""
-        angle_noise, noise = np.zeros(self.n), np.zeros(self.n)
-        self.draw_noise(angle_noise, noise)
-        length = self._cast(bodies, self.angles + self.spec.angle_std_noise * angle_noise)
+        angles, noise = self.angles, np.zeros(self.n)
+        if self.spec.angle_std_noise > 0:
+            errors = self.random(tick, ANGLE).standard_normal(self.n)
+            angles = angles + self.spec.angle_std_noise * errors
+        if self.spec.range_std_noise > 0:
+            noise = self.random(tick, READING).standard_normal(self.n)
+        length = self._cast(state, angles)
         measured = (length + self.spec.range_std_noise * noise).astype(np.float32)
         ranges = np.where(measured >= self.range_max, np.float32(np.inf), measured)
         ranges[(length < self.range_min) | (measured < self.range_min)] = -np.inf
         ranges[length >= self.range_max] = np.inf
         return self.reading(ranges, tick, time)
 
-    def _cast(self, bodies: Rows, angles: FloatArray) -> FloatArray:
+    def _cast(self, state: StateView, angles: FloatArray) -> FloatArray:
         """Return the distance to what each ray meets [m]; inf: nothing."""
         ways = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(len(angles))))
         mask = hides(self.body) if self.spec.ignore_parent_body else SEE_ALL
         if not self.spec.bodies_visible:
             mask = SEE_FIXED_ONLY
-        pose = mounted(self.mount, self.body, bodies)
-        rays = Rays(ways.reshape(-1, 1, 3), pose, 0, len(ways), 0.0, self.range_max, mask, (16, 1))
-        self.scene3d.cast(rays, bodies, self._hits)
+        pose = mounted(self.mount, self.body, state.bodies)
+        limits = (0.0, self.range_max)
+        glass, own = self.spec.pass_glass, self.full_name
+        grid = ways.reshape(-1, 1, 3)
+        rays = Rays(grid, pose, 0, len(ways), *limits, mask, (16, 1), glass, own)
+        copy = copy_of(state.bodies, self.body)
+        self.scene3d.cast(rays, state.bodies, self._hits, state.wheels, copy)
         return self._hits.distance[: len(ways), 0]
 
-    def bank_key(self) -> Hashable:
+    def batch_key(self) -> Hashable:
         """Return None: it is cast alone."""
         return None
 
     @classmethod
-    def bank(cls, sensors: Sequence[Any]) -> Bank:  # type: ignore[override]
+    def new_batch(cls) -> SensorBatch:
         """Return what asks one lidar after the other."""
-        return Bank(sensors)
+        return SensorBatch()

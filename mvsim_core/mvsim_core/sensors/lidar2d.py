@@ -14,17 +14,22 @@ than the greatest range, -inf where something is nearer than the least, no finit
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.sensors.base import SENSORS, Bank, Sensor, SensorContext
+from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorBatch, SensorContext, StateView
+from mvsim_core.sensors.blocks import Blocks, with_room
+from mvsim_core.sensors.noise import ANGLE, READING, WordArray, normals_kernel
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.rays import ANGLE_ERROR, FAN, aim_kernel
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 Ranges = npt.NDArray[np.float32]
@@ -36,19 +41,9 @@ TURN_SLACK = 1e-6
 #: Cosine of the tilt beyond which a plan view is worth a warning.
 STEEP = 0.5
 
-#: Noise and limits of one lidar.
-LIMITS = np.dtype(
-    [
-        ("range_min", "f4"),  # m
-        ("range_max", "f4"),  # m
-        ("range_sigma", "f8"),  # m
-        ("angle_sigma", "f8"),  # rad
-    ]
-)
-
 
 @dataclass(frozen=True, slots=True)
-class LaserReading:
+class LaserReading(Reading):
     """One scan.
 
     Attributes:
@@ -109,14 +104,13 @@ class Lidar2d(Sensor[LaserReading]):
         self.range_min = float(np.float32(spec.min_range))
         self.range_max = float(np.float32(spec.max_range))
         self.scan_time = self.period_ticks * context.dt
-        self._alone: LidarBank | None = None
 
     @property
     def angles(self) -> FloatArray:
         """(n,) rad, of the rays in the sensor's frame."""
         return self.angle_min + self.angle_increment * np.arange(self.n, dtype=np.float64)
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield that the fan stands too steep for its plan view."""
         level = math.cos(self.mount.pitch) * math.cos(self.mount.roll)
         if abs(level) < STEEP:
@@ -125,36 +119,38 @@ class Lidar2d(Sensor[LaserReading]):
                 " see walls by the plan view of their rays, and nothing with an upright fan"
             )
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> LaserReading:
-        """Return a scan of the scene as it is now."""
-        if self._alone is None:
-            self._alone = LidarBank([self])
-        self._alone.fans["body"] = self.body
-        return self._alone.measure([0], bodies, tick, time)[0]
+    @cached_property
+    def _alone(self) -> LidarBatch:
+        batch = LidarBatch()
+        batch.add(self)
+        return batch
 
-    def bank_key(self) -> Hashable:
+    def bind_rows(
+        self, body: int = -1, wheel0: int = -1, n_wheels: int = 0, copy: int = 0
+    ) -> None:
+        """Say which rows of the state its vehicle has, as in `Sensor`."""
+        super().bind_rows(body, wheel0, n_wheels, copy)
+        self.__dict__.pop("_alone", None)
+
+    def measure(self, state: StateView, tick: int, time: float) -> LaserReading:
+        """Return a scan of the scene as it is now."""
+        return self._alone.measure([0], state, tick, time)[0]
+
+    def batch_key(self) -> Hashable:
         """Return the scene: all lidars of one scene are cast together."""
         return (Lidar2d, id(self.scene))
 
     @classmethod
-    def bank(cls, sensors: Sequence[Lidar2d]) -> LidarBank:
-        """Return the lidars as arrays."""
-        return LidarBank(sensors)
-
-    def draw_noise(self, angle: FloatArray, distance: FloatArray) -> None:
-        """Fill (n,) standard normal numbers for as much noise as this lidar has."""
-        # Drawn for all rays whatever they hit, so that the stream depends on the time alone.
-        if self.spec.angle_std_noise > 0:
-            self._rng.standard_normal(out=angle)
-        if self.spec.range_std_noise > 0:
-            self._rng.standard_normal(out=distance)
+    def new_batch(cls) -> SensorBatch:
+        """Return an empty batch of lidars."""
+        return LidarBatch()
 
     def reading(self, ranges: Ranges, tick: int, time: float) -> LaserReading:
         """Return a scan with these ranges, which it keeps."""
         return LaserReading(
             tick,
             time,
-            ranges,
+            read_only(ranges),
             self.angle_min,
             self.angle_max,
             self.angle_increment,
@@ -165,59 +161,96 @@ class Lidar2d(Sensor[LaserReading]):
         )
 
 
-class LidarBank(Bank):
-    """Lidars of one scene as arrays, so that those due in a tick are cast by a few calls."""
+class LidarBatch(SensorBatch):
+    """Lidars of one scene as arrays, so that those due in a tick are cast by a few calls.
 
-    def __init__(self, sensors: Sequence[Lidar2d]) -> None:
-        """Hold the lidars; their bodies must be known."""
-        super().__init__(sensors)
-        self.scene = sensors[0].scene
-        self.fans = np.zeros(len(sensors), FAN)
-        self.limits = np.zeros(len(sensors), LIMITS)
-        ends = np.cumsum([s.n for s in sensors])
-        self._parts = [
-            slice(int(end) - s.n, int(end)) for s, end in zip(sensors, ends, strict=True)
-        ]
-        total = int(ends[-1])
-        angles = np.concatenate([s.angles for s in sensors])
-        self._straight = np.array([np.cos(angles), np.sin(angles)])
-        self._rays = np.array([*self._straight, np.zeros(total)])
-        self._noise = (np.zeros(total), np.zeros(total))
-        self._ranges = np.zeros(total, np.float32)
-        for fan, limit, part, sensor in zip(
-            self.fans, self.limits, self._parts, sensors, strict=True
-        ):
-            _describe(fan, limit, sensor)
-            fan["first"] = part.start
+    Rays of a lidar are a block of columns; all that is in the arrays beside the directions without
+    errors is written before it is read within one call.
+    """
 
-    def measure(self, due: list[int], bodies: Rows, tick: int, time: float) -> list[LaserReading]:
-        """Return the scans of the lidars at the places ``due``."""
-        rows = np.array(due, dtype=np.int64)
-        for i in due:
-            part = self._parts[i]
-            self.sensors[i].draw_noise(self._noise[0][part], self._noise[1][part])
-        aim_kernel(self.fans, rows, bodies)
-        _begin_kernel(self.fans, self.limits, rows, self._straight, self._rays, self._noise[0])
-        self.scene.trace(self.fans, rows, self._rays, bodies)
-        _end_kernel(self.fans, self.limits, rows, self._rays[2], self._noise[1], self._ranges)
-        return [
-            self.sensors[i].reading(self._ranges[self._parts[i]].copy(), tick, time) for i in due
-        ]
+    def __init__(self) -> None:
+        """Make an empty batch."""
+        super().__init__()
+        self._scene: PlaneScene | None = None
+        self._blocks = Blocks()
+        self._fans = np.zeros(0, FAN)
+        self._straight = np.zeros((2, 0))
+        self._rays = np.zeros((3, 0))
+        self._noise = np.zeros(0)
+        self._ranges = np.zeros(0, np.float32)
+
+    def add(self, sensor: Lidar2d) -> int:
+        """Take a lidar in, whose rows must be bound, and return its place."""
+        place = super().add(sensor)
+        self._scene = sensor.scene
+        first = self._blocks.take(sensor.n)
+        end = self._blocks.end
+        self._fans = with_room(self._fans, place + 1)
+        self._straight = with_room(self._straight, end, axis=1)
+        self._rays = with_room(self._rays, end, axis=1)
+        self._noise = with_room(self._noise, end)
+        self._ranges = with_room(self._ranges, end)
+        part = slice(first, first + sensor.n)
+        straight = _directions(sensor.angle_min, sensor.angle_increment, sensor.n)
+        self._straight[:, part] = self._rays[:2, part] = straight
+        self._fans[place] = _fan_of(sensor, first)
+        return place
+
+    def remove(self, place: int) -> None:
+        """Take the lidar at a place out."""
+        self._blocks.give(int(self._fans["first"][place]), self.sensors[place].n)
+        super().remove(place)
+
+    def warm(self, state: StateView) -> None:
+        """Compile the kernels and lay out the scene."""
+        self.measure([], state, 0, 0.0)
+
+    def measure(
+        self, places: list[int], state: StateView, tick: int, time: float
+    ) -> list[LaserReading]:
+        """Return the scans of the lidars at ``places``."""
+        if self._scene is None:
+            return []
+        due = np.array(places, dtype=np.int64)
+        fans, rays, bodies = self._fans, self._rays, state.bodies
+        seeds = self.seeds(places)
+        aim_kernel(fans, due, bodies)
+        _begin_kernel(fans, due, seeds, tick, self._straight, rays, self._noise)
+        self._scene.trace(fans, due, rays, bodies)
+        _end_kernel(fans, due, seeds, tick, rays[2], self._noise, self._ranges)
+        readings = []
+        for place, first in zip(places, fans["first"][due].tolist(), strict=True):
+            sensor = self.sensors[place]
+            ranges = self._ranges[first : first + sensor.n].copy()
+            readings.append(sensor.reading(ranges, tick, time))
+        return readings
 
 
-def _describe(fan: Any, limit: Any, sensor: Lidar2d) -> None:
-    fan["body"] = sensor.body
-    fan["n"] = sensor.n
-    fan["sees_bodies"] = sensor.spec.bodies_visible
-    fan["range_max"] = sensor.range_max
-    fan["angle_min"], fan["step"] = sensor.angle_min, sensor.angle_increment
-    fan["per_step"] = 1.0 / sensor.angle_increment
-    fan["turn"] = FULL_TURN / sensor.angle_increment
-    for name in ("x", "y", "z", "roll", "pitch", "yaw"):
-        fan[f"mount_{name}"] = getattr(sensor.mount, name)
-    limit["range_min"], limit["range_max"] = sensor.range_min, sensor.range_max
-    limit["range_sigma"] = sensor.spec.range_std_noise
-    limit["angle_sigma"] = sensor.spec.angle_std_noise
+def _fan_of(sensor: Lidar2d, first: int) -> tuple[float, ...]:
+    """Return one row of FAN."""
+    given: tuple[float, ...] = (
+        *(sensor.body, sensor.copy, sensor.name_word, first, sensor.n),
+        *(sensor.spec.bodies_visible, sensor.range_min, sensor.range_max),
+        *(sensor.spec.range_std_noise, sensor.spec.angle_std_noise),
+        *(sensor.angle_min, sensor.angle_increment, 1.0 / sensor.angle_increment),
+        *(FULL_TURN / sensor.angle_increment, 0.0),
+        *_mounted(sensor.mount),
+    )
+    return given + (0.0,) * (len(FAN.names or ()) - len(given))
+
+
+# Worlds have thousands of the same lidar.
+@lru_cache(maxsize=256)
+def _mounted(mount: Pose) -> tuple[float, ...]:
+    """Return place and rotation of a mount as FAN has them, from mount_x to r21."""
+    return (*mount[:3], *rotation(mount)[:, :2].ravel().tolist())
+
+
+@lru_cache(maxsize=64)
+def _directions(angle_min: float, step: float, n: int) -> FloatArray:
+    """Return (2, n) cosines and sines of the rays of a fan."""
+    angles = angle_min + step * np.arange(n, dtype=np.float64)
+    return read_only(np.array([np.cos(angles), np.sin(angles)]))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -230,19 +263,22 @@ def _cos_sin(angle: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def _begin_kernel(
+def _begin_kernel(  # noqa: PLR0913 (arrays of a kernel)
     fans: Rows,
-    limits: Rows,
     due: IntArray,
+    seeds: WordArray,
+    tick: int,
     straight: FloatArray,
     rays: FloatArray,
     noise: FloatArray,
 ) -> None:
     """Make the rays as long as they can be, each turned by its error of angle."""
-    for k in due:
-        fan = fans[k]
-        sigma = limits[k].angle_sigma
+    for j in range(due.size):
+        fan = fans[due[j]]
+        sigma = fan.angle_sigma
         largest = 0.0
+        if sigma > 0.0:
+            normals_kernel(seeds[j], fan.name, tick, ANGLE, noise, fan.first, fan.n)
         for i in range(fan.first, fan.first + fan.n):
             rays[2, i] = fan.range_max
             if sigma > 0.0:
@@ -255,28 +291,32 @@ def _begin_kernel(
 
 
 @njit(cache=True, nogil=True)
-def _end_kernel(
+def _end_kernel(  # noqa: PLR0913 (arrays of a kernel)
     fans: Rows,
-    limits: Rows,
     due: IntArray,
+    seeds: WordArray,
+    tick: int,
     lengths: FloatArray,
     noise: FloatArray,
     ranges: Ranges,
 ) -> None:
     """Turn lengths of rays into ranges with noise, in single precision, within the limits."""
-    for k in due:
-        fan, limit = fans[k], limits[k]
+    for j in range(due.size):
+        fan = fans[due[j]]
+        sigma = fan.range_sigma
+        if sigma > 0.0:
+            normals_kernel(seeds[j], fan.name, tick, READING, noise, fan.first, fan.n)
         for i in range(fan.first, fan.first + fan.n):
             r = lengths[i]
             if r >= fan.range_max:
                 ranges[i] = np.inf
                 continue
-            if r < limit.range_min:
+            if r < fan.range_min:
                 ranges[i] = -np.inf
                 continue
-            value = np.float32(r + limit.range_sigma * noise[i])
-            if value >= limit.range_max:
+            value = np.float32(r + sigma * noise[i]) if sigma > 0.0 else np.float32(r)
+            if value >= fan.range_max:
                 value = np.float32(np.inf)
-            elif value < limit.range_min:
+            elif value < fan.range_min:
                 value = np.float32(-np.inf)
             ranges[i] = value

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 
 from mvsim_core.geometry.poses import rotation
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
+from mvsim_core.scene3d import SEE_ALL, Hits, Rays, Scene3d, copy_of, hides
+from mvsim_core.scene3d.tables import Floats, rotation_kernel
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, SensorData, StateView
 from mvsim_core.sensors.lidar_patterns import pattern_of, spread
-from mvsim_core.sensors.scene3d import SEE_ALL, Hits, Rays, Scene3d, hides
-from mvsim_core.sensors.scene3d.tables import Floats, rotation_kernel
+from mvsim_core.sensors.noise import RAY_DROPOUT, READING
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
 
 #: One point, as sensor_msgs/PointCloud2 can carry it: sensor frame [m], time since the first [s].
@@ -42,7 +44,7 @@ MANY_RINGS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class CloudReading:
+class CloudReading(Reading):
     """One scan.
 
     Attributes:
@@ -73,11 +75,28 @@ class CloudReading:
         return self.points.view(np.float32).reshape(-1, 6)[:, :3]
 
 
+@dataclass
+class Lidar3dData(SensorData):
+    """What changes of a 3D lidar: the scan that is under way.
+
+    Attributes:
+        done: Rows of the scan that were cast.
+        previous: (9,) pose and planar twist of the body a tick ago; None: not known.
+        hits: What the rows that were cast met, by beam; empty when nothing was cast.
+    """
+
+    done: int = 0
+    previous: FloatArray | None = None
+    hits: list[Hits] = field(default_factory=list)
+
+
 @SENSORS.register("lidar3d")
 class Lidar3d(Sensor[CloudReading]):
     """A 3D lidar."""
 
     kind = "lidar3d"
+    Data: ClassVar[type[SensorData]] = Lidar3dData
+    data: Lidar3dData
 
     def __init__(
         self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
@@ -93,7 +112,6 @@ class Lidar3d(Sensor[CloudReading]):
         self.sweeps = bool(spec.motion_distortion) and self.period_ticks > 1
         wide = spec.beam_divergence
         self._beams = [self.directions, *(spread(self.directions, wide) if wide > 0 else ())]
-        self._hits = [Hits.empty(*self.directions.shape[:2]) for _ in self._beams]
         self._mount = (rotation(self.mount), np.array(self.mount[:3], dtype=np.float64))
 
     @property
@@ -101,55 +119,62 @@ class Lidar3d(Sensor[CloudReading]):
         """Beams that are fired at one instant."""
         return int(self.directions.shape[1])
 
-    def reset(self, seed: int) -> None:
-        """Forget all readings and the scan that is under way."""
-        super().reset(seed)
-        self._cursor = 0  # row of the pattern with which the scan begins
-        self._done = 0  # rows of the scan that were cast
-        self._previous: FloatArray | None = None  # pose of the body a tick ago
-
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield that the sensor's rate hides its motion."""
         if self.spec.motion_distortion and not self.sweeps:
             yield f"{self.name!r} scans once a step: its points get no times"
 
-    def warm(self, bodies: Rows) -> None:
-        """Build the scene and compile the kernels."""
-        poses = self._poses(_pose(bodies, self.body), np.zeros(1))
-        self._cast(bodies, poses, 0, 1)
-        self._points(np.zeros(0, POINT), 0, False)
+    def cursor(self, tick: int) -> int:
+        """Return the row of the pattern with which the scan begins that ends at ``tick``."""
+        return tick // self.period_ticks * self.rows % len(self.directions)
 
-    def sweep(self, bodies: Rows, tick: int) -> None:
+    def warm(self, state: StateView) -> None:
+        """Build the scene and compile the kernels."""
+        poses = self._poses(_pose(state.bodies, self.body), np.zeros(1))
+        hits = self._empty_hits()
+        self._cast(state, poses, hits, (0, 0, 1))
+        self._points(np.zeros(0, POINT), hits, 0, (0, False))
+
+    def sweep(self, state: StateView, tick: int) -> None:
         """Cast the rows that were fired since the last tick, each from where the sensor was."""
-        if self.due_tick is None:
+        data = self.data
+        if data.due_tick is None:
             return
         steps = self.period_ticks
-        step = tick - (self.due_tick - steps)
+        step = tick - (data.due_tick - steps)
+        if step == 1:
+            data.done = 0  # also when nobody asked for the last scan
         end = min(-(-step * self.rows // steps), self.rows)
-        first = self._done
-        now = _pose(bodies, self.body)
+        first = data.done
+        now = _pose(state.bodies, self.body)
         if end > first:
             fraction = np.arange(first, end) * (steps / self.rows) - (step - 1)
-            self._cast(bodies, self._poses(now, np.clip(fraction, 0.0, 1.0)), first, end - first)
-            self._done = end
-        self._previous = None if self.body < 0 else now
+            if not data.hits:
+                data.hits = self._empty_hits()
+            poses = self._poses(now, np.clip(fraction, 0.0, 1.0))
+            cursor = self.cursor(data.due_tick)
+            self._cast(state, poses, data.hits, (cursor, first, end - first))
+            data.done = end
+        data.previous = None if self.body < 0 else now
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> CloudReading:
+    def measure(self, state: StateView, tick: int, time: float) -> CloudReading:
         """Return the scan that ends now."""
-        timed = self._done > 0
-        if self._done < self.rows:
-            poses = self._poses(_pose(bodies, self.body), np.ones(1))
-            self._cast(bodies, poses, self._done, self.rows - self._done)
+        data = self.data
+        timed = data.done > 0
+        hits = data.hits or self._empty_hits()
+        cursor = self.cursor(tick)
+        poses = self._poses(_pose(state.bodies, self.body), np.ones(1))
+        rest = (cursor, data.done, self.rows - data.done)
+        self._cast(state, poses, hits, rest)
         points = np.zeros(self.rows * self.rings, POINT)
-        count = self._points(points, self.rows, timed)
-        self._done = 0
-        self._cursor = (self._cursor + self.rows) % len(self.directions)
+        count = self._points(points, hits, tick, (self.rows, timed))
+        data.done, data.hits = 0, []
         begin = max(tick - self.period_ticks, 0) if timed else tick
         return CloudReading(
             tick=begin,
             time=begin * self.dt if timed else time,
             end_time=time,
-            points=points[:count],
+            points=read_only(points[:count]),
             timed=timed,
             range_min=self.range_min,
             range_max=self.range_max,
@@ -157,23 +182,13 @@ class Lidar3d(Sensor[CloudReading]):
             scan_time=self.scan_time,
         )
 
-    def state(self) -> dict[str, Any]:
-        """Return all that ``restore`` needs, the scan under way included."""
-        hits = [_copy(h) for h in self._hits] if self._done else None
-        scan = (self._cursor, self._done, self._previous, hits)
-        return {**super().state(), "scan": scan}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Return to what ``state`` gave."""
-        super().restore(state)
-        self._cursor, self._done, self._previous, hits = state["scan"]
-        if hits is not None:
-            self._hits = [_copy(h) for h in hits]
+    def _empty_hits(self) -> list[Hits]:
+        return [Hits.empty(*self.directions.shape[:2]) for _ in self._beams]
 
     def _poses(self, now: FloatArray, fraction: FloatArray) -> FloatArray:
         """Return (n, 12) poses of the sensor at fractions of the last tick."""
         poses = np.zeros((len(fraction), 12))
-        before = self._previous
+        before = self.data.previous
         if before is None:  # nobody saw it before: it came as it goes on
             before = now.copy()
             before[[0, 1, 5]] -= self.dt * now[6:]
@@ -185,41 +200,64 @@ class Lidar3d(Sensor[CloudReading]):
     def _farthest(self, now: FloatArray) -> float:
         return float(2.0 * self.dt * np.abs(now[6:]).max() + JUMP)
 
-    def _cast(self, bodies: Rows, poses: FloatArray, first: int, count: int) -> None:
-        """Cast rows of the scan; a pattern that ends goes on at its begin."""
+    def _cast(
+        self, state: StateView, poses: FloatArray, hits: list[Hits], rows: tuple[int, int, int]
+    ) -> None:
+        """Cast rows of a scan.
+
+        Args:
+            state: The world's rows.
+            poses: (n, 12) of the sensor, one a row or one for all.
+            hits: Output, by beam.
+            rows: Row of the pattern with which the scan begins (a pattern that ends goes on at
+                its begin), first row of the scan, number of rows.
+        """
+        cursor, first, count = rows
         mask = hides(self.body) if self.spec.ignore_parent_body else SEE_ALL
         total = len(self.directions)
-        at = (self._cursor + first) % total
+        at = (cursor + first) % total
         pieces = [(at, min(count, total - at), 0)]
         if count > total - at:
             pieces.append((0, count - (total - at), total - at))
+        copy = copy_of(state.bodies, self.body)
         tile = DENSE if self.rings >= MANY_RINGS else SPARSE
-        for beams, hits in zip(self._beams, self._hits, strict=True):
-            for row, n, k in pieces:
+        for beams, met in zip(self._beams, hits, strict=True):
+            for row, n, k in pieces if count else ():
                 part = poses if len(poses) == 1 else poses[k : k + n]
-                rays = Rays(beams, part, row, n, 0.0, self.range_max, mask, tile)
-                self._reflectivity = self.scene.cast(rays, bodies, hits).reflectivity
+                limits = (0.0, self.range_max)
+                glass, own = self.spec.pass_glass, self.full_name
+                rays = Rays(beams, part, row, n, *limits, mask, tile, glass, own)
+                self.scene.cast(rays, state.bodies, met, state.wheels, copy)
 
-    def _points(self, points: Rows, rows: int, timed: bool) -> int:
-        """Write the points of the scan; return how many there are."""
+    def _points(
+        self,
+        points: Rows,
+        hits: list[Hits],
+        tick: int,
+        scan: tuple[int, bool],
+    ) -> int:
+        """Write the points of a scan (its number of rows, whether timed); return their number."""
+        rows, timed = scan
         spec, shape = self.spec, self.directions.shape[:2]
         noisy = spec.range_std_noise > 0 or spec.range_noise_growth > 0
-        # Drawn for all rays whatever they hit, so that the stream depends on the time alone.
-        noise = self._random(self._rng.standard_normal, rows) if noisy else _NO_NUMBERS
-        lost = self._random(self._rng.random, rows) if spec.ray_dropout > 0 else _NO_NUMBERS
-        main = self._hits[0]
-        distance, cosine, material = main.distance, main.cosine, main.material
-        for other in self._hits[1:]:
+        noise = lost = _NO_NUMBERS
+        if noisy:
+            noise = self._random(self.random(tick, READING).standard_normal, rows)
+        if spec.ray_dropout > 0:
+            lost = self._random(self.random(tick, RAY_DROPOUT).random, rows)
+        main = hits[0]
+        distance, cosine, brightness = main.distance, main.cosine, main.brightness
+        for other in hits[1:]:
             nearer = other.distance < distance
             distance = np.where(nearer, other.distance, distance)
             cosine = np.where(nearer, other.cosine, cosine)
-            material = np.where(nearer, other.material, material)
+            brightness = np.where(nearer, other.brightness, brightness)
         return (
             int(
                 _points_kernel(
-                    (distance, cosine, material, self.directions),
-                    (noise, lost, self._reflectivity),
-                    (self._cursor, rows, self.scan_time / self.rows if timed else 0.0),
+                    (distance, cosine, brightness, self.directions),
+                    (noise, lost),
+                    (self.cursor(tick), rows, self.scan_time / self.rows if timed else 0.0),
                     (
                         self.range_min,
                         self.range_max,
@@ -240,10 +278,6 @@ class Lidar3d(Sensor[CloudReading]):
 
 
 _NO_NUMBERS = np.zeros((0, 0), np.float32)
-
-
-def _copy(hits: Hits) -> Hits:
-    return Hits(hits.distance.copy(), hits.cosine.copy(), hits.material.copy(), hits.part.copy())
 
 
 def _pose(bodies: Rows, body: int) -> FloatArray:
@@ -276,8 +310,8 @@ def _poses_kernel(before, now, fraction, turn, shift, poses):  # type: ignore[no
 
 @njit(cache=True, nogil=True)
 def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore[no-untyped-def]
-    distance, cosine, material, directions = hits
-    noise, lost, reflectivity = random
+    distance, cosine, brightness, directions = hits
+    noise, lost = random
     cursor, rows, step = scan
     range_min, range_max, sigma, growth = limits
     dropout, bright, slanted = options
@@ -299,7 +333,7 @@ def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore
             point.x, point.y, point.z = r * d[0], r * d[1], r * d[2]
             value = np.float32(1.0)
             if bright:
-                value = reflectivity[material[row, ring]]
+                value = brightness[row, ring]
                 if slanted:
                     value *= cosine[row, ring]
             point.intensity, point.ring, point.time = value, ring, k * step

@@ -3,98 +3,139 @@
 """The world as planar lidars see it: upright polygons, circles and occupancy grids.
 
 A shape is seen by a sensor whose height lies within the shape's z-range; grids are endlessly high.
-Solids are seen from outside only. Shapes of static bodies are kept with the walls, and looked at
-anew when one of these bodies was moved after all.
+Solids are seen from outside only. Walls are fixed in the world and seen from all its copies;
+bodies are seen from their own copy.
+
+Bodies are kept in one group a copy. A scan looks at the bodies of its group, places the shapes of
+those that are in reach, and leaves those alone that hide behind nearer ones. Adding and removing a
+body touches nothing of the others.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from mvsim_core.elements.occupancy_grid import GridMap
+from mvsim_core.sensors.blocks import Blocks, with_room
 from mvsim_core.sensors.grid_rays import GRID, grid_kernel
-from mvsim_core.sensors.rays import CHUNK, SHAPE, Shapes, place_kernel, trace_kernel
-from mvsim_core.state.arrays import BODY, STATIC, FloatArray, IntArray, Rows
+from mvsim_core.sensors.ray_search import CHUNK, GROUP, OUTLINE, trace_kernel
+from mvsim_core.sensors.rays import SHAPE, Shapes
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.state.rows import bytes_of
 
 #: Shapes in one chunk. Looking at a shape costs about as much as looking at a chunk.
 CHUNK_SIZE = 16
+#: Bodies that a group has room for at first.
+_FIRST_ROOM = 2
+
+ANY_HEIGHT = (-math.inf, math.inf)
+
+
+class Solid(Protocol):
+    """An upright prism of a body, such as `state.entities.Solid`."""
+
+    @property
+    def points(self) -> FloatArray:
+        """(n, 2) m, corners of a simple polygon in the body frame; two make a thin wall."""
+
+    @property
+    def z_range(self) -> tuple[float, float]:
+        """Lower and upper end above the body's reference point [m]."""
+
+
+class Prism(NamedTuple):
+    """The plainest `Solid`."""
+
+    points: npt.ArrayLike
+    z_range: tuple[float, float] = ANY_HEIGHT
+
+
+class Cylinder(NamedTuple):
+    """An upright cylinder of a body: centre [m, body frame], radius [m], z-range [m]."""
+
+    center: tuple[float, float]
+    radius: float
+    z_range: tuple[float, float] = ANY_HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
-class _Solid:
-    corners: FloatArray  # (n, 2) m, counter-clockwise, body frame; n = 0: a circle
+class _Shape:
+    corners: FloatArray  # (n, 2) m, counter-clockwise; n = 0: a circle
     center: tuple[float, float]
     reach: float
-    body: int
     zmin: float
     zmax: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """The shapes as arrays."""
+class _Outline(NamedTuple):
+    """The shapes of one body as arrays; bodies with the same solids share it."""
 
-    fixed: Shapes
-    chunks: Rows
-    moving: Shapes
-    placed: Shapes
-    baked_rows: IntArray
-    baked_poses: FloatArray
+    row: Rows  # OUTLINE, without places
+    shapes: Rows
+    corners: FloatArray
 
 
-@dataclass(slots=True)
 class PlaneScene:
-    """What stands in the world; ``trace`` casts rays at it."""
+    """What stands in the world; ``trace`` casts rays at it.
 
-    grids: list[GridMap] = field(default_factory=list)
-    _solids: dict[int, _Solid] = field(default_factory=dict)
-    _next_handle: int = 0
-    _grid_rows: list[Rows] = field(default_factory=list)
-    _layout: _Layout | None = None
+    Attributes:
+        grids: The occupancy grids.
+    """
 
+    def __init__(self) -> None:
+        """Make an empty scene."""
+        self.grids: list[GridMap] = []
+        self._grid_rows: list[Rows] = []
+        self._fixed: dict[int, _Shape] = {}
+        self._next_handle = 0
+        self._walls: tuple[Rows, FloatArray, Rows] | None = None
+        self._stamp = 0
+        self._places: dict[int, tuple[int, int]] = {}  # row -> copy, index within its group
+        self._groups = np.zeros(0, GROUP)
+        self._outlines = np.zeros(0, OUTLINE)
+        self._outline_blocks = Blocks()
+        self._shape_blocks = Blocks()
+        self._corner_blocks = Blocks()
+        self._local: Shapes = (np.zeros(0, SHAPE), np.zeros((0, 2)))
+        self._placed: Shapes = (np.zeros(0, SHAPE), np.zeros((0, 2)))
+
+    # ------------------------------------------------------------ what is fixed in the world
     def add_polygon(
-        self,
-        points: npt.ArrayLike,
-        *,
-        body: int = -1,
-        zmin: float = -math.inf,
-        zmax: float = math.inf,
+        self, points: npt.ArrayLike, *, zmin: float = -math.inf, zmax: float = math.inf
     ) -> int:
-        """Add a closed polygon, convex or not; return a handle for ``remove``.
+        """Add a closed polygon that stands still, convex or not; return a handle for ``remove``.
 
         Args:
-            points: (n, 2) corners [m] in the frame of the body. Two points make a thin wall.
-            body: Row of BODY; -1: it is fixed in the world and points are in the world frame.
-            zmin: Lower end [m] above the body's reference point (or the world's floor).
+            points: (n, 2) corners [m], world frame. Two points make a thin wall.
+            zmin: Lower end [m], world frame.
             zmax: Upper end [m].
+
+        Raises:
+            ValueError: This is no polygon.
         """
-        corners = np.array(points, dtype=np.float64)
-        if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
-            raise ValueError(f"a polygon needs (n, 2) points with n >= 2, got {corners.shape}")
-        if not np.isfinite(corners).all():
-            raise ValueError("a polygon needs finite points")
-        return self._add(_Solid(*_measured(corners.tobytes()), body, zmin, zmax))
+        return self._fix(_polygon(points, (zmin, zmax)))
 
     def add_circle(
         self,
         center: tuple[float, float],
         radius: float,
         *,
-        body: int = -1,
         zmin: float = -math.inf,
         zmax: float = math.inf,
     ) -> int:
-        """Add an upright cylinder; arguments as in ``add_polygon``, radius in m."""
-        if not (radius > 0 and math.isfinite(radius + center[0] + center[1])):
-            raise ValueError(f"a circle needs a radius > 0 and a finite centre, got {radius}")
-        no_corners = np.zeros((0, 2))
-        return self._add(_Solid(no_corners, center, radius, body, zmin, zmax))
+        """Add an upright cylinder that stands still; arguments as in ``add_polygon``, radius in m.
+
+        Raises:
+            ValueError: This is no circle.
+        """
+        return self._fix(_circle(center, radius, (zmin, zmax)))
 
     def add_grid(self, grid: GridMap) -> None:
         """Add an occupancy grid."""
@@ -106,22 +147,89 @@ class PlaneScene:
         self._grid_rows.append(row)
 
     def remove(self, handle: int) -> None:
-        """Remove a polygon or circle.
+        """Remove a polygon or circle that stands still.
 
         Raises:
             KeyError: There is none with that handle.
         """
-        del self._solids[handle]
-        self._layout = None
+        del self._fixed[handle]
+        self._walls = None
+
+    # ------------------------------------------------------------ bodies
+    def add_body(
+        self, row: int, solids: Sequence[Solid | Prism | Cylinder], copy: int = 0
+    ) -> None:
+        """Add the solids of a body.
+
+        Args:
+            row: Of BODY, where the body is looked up in each scan.
+            solids: Its shapes, body frame.
+            copy: Copy of the world in which it is seen.
+
+        Raises:
+            ValueError: The body is here already, or a solid is no polygon or circle.
+        """
+        if row in self._places:
+            raise ValueError(f"the scene has the body of row {row} already")
+        if not solids:
+            return
+        packed = _packed(tuple(_key(solid) for solid in solids))
+        n, m = len(packed.shapes), len(packed.corners)
+        first, corner = self._shape_blocks.take(n), self._corner_blocks.take(m)
+        self._local = _with_room(self._local, self._shape_blocks.end, self._corner_blocks.end)
+        self._placed = _with_room(self._placed, self._shape_blocks.end, self._corner_blocks.end)
+        for shapes, corners in (self._local, self._placed):
+            bytes_of(shapes)[first : first + n] = bytes_of(packed.shapes)
+            shapes["start"][first : first + n] += corner
+            corners[corner : corner + m] = packed.corners
+        place = self._enter(row, copy)
+        bytes_of(self._outlines)[place] = bytes_of(packed.row)[0]
+        outline = self._outlines[place]
+        outline["row"], outline["first"], outline["corner"] = row, first, corner
+
+    def remove_body(self, row: int) -> None:
+        """Remove the solids of a body; nothing happens if it has none."""
+        if row not in self._places:
+            return
+        copy, index = self._places.pop(row)
+        group = self._groups[copy]
+        place, last = group["start"] + index, group["start"] + group["count"] - 1
+        outline = self._outlines[place]
+        self._shape_blocks.give(int(outline["first"]), int(outline["count"]))
+        self._corner_blocks.give(int(outline["corner"]), int(outline["corners"]))
+        if place != last:
+            self._outlines[place] = self._outlines[last]
+            self._places[int(self._outlines["row"][place])] = (copy, index)
+        group["count"] -= 1
 
     def clear_bodies(self) -> None:
-        """Remove all shapes that belong to bodies."""
-        self._solids = {k: s for k, s in self._solids.items() if s.body < 0}
-        self._layout = None
+        """Remove all bodies."""
+        for row in list(self._places):
+            self.remove_body(row)
 
-    def freeze(self, bodies: Rows | None = None) -> None:
-        """Lay the shapes out now and not in the next scan, if the bodies are known."""
-        self._layout = None if bodies is None else _lay_out(list(self._solids.values()), bodies)
+    def _enter(self, row: int, copy: int) -> int:
+        """Return where the outline of a new body goes."""
+        if copy >= len(self._groups):
+            self._groups = with_room(self._groups, copy + 1)
+        group = self._groups[copy]
+        start, count, room = int(group["start"]), int(group["count"]), int(group["room"])
+        if count == room:
+            wider = max(2 * room, _FIRST_ROOM)
+            target = self._outline_blocks.take(wider)
+            self._outlines = with_room(self._outlines, self._outline_blocks.end)
+            self._outlines[target : target + count] = self._outlines[start : start + count]
+            if room:
+                self._outline_blocks.give(start, room)
+            group["start"], group["room"] = start, room = target, wider
+        group["count"] = count + 1
+        self._places[row] = (copy, count)
+        return start + count
+
+    # ------------------------------------------------------------ scans
+    def freeze(self) -> None:
+        """Lay out what stands still now and not in the first scan."""
+        if self._walls is None:
+            self._walls = _lay_out(list(self._fixed.values()))
         for grid in self.grids:
             grid.clearance  # noqa: B018 - derived on first use, which would stall the first scan
 
@@ -134,22 +242,51 @@ class PlaneScene:
             rays: (3, n) of all fans: direction cosine and sine, length [m], which is shortened.
             bodies: BODY, all rows.
         """
-        layout = self._layout
-        if layout is None or _moved_kernel(bodies, layout.baked_rows, layout.baked_poses):
-            layout = self._layout = _lay_out(list(self._solids.values()), bodies)
-        if len(layout.moving[0]):
-            place_kernel(layout.moving, bodies, layout.placed)
-        trace_kernel(fans, due, rays, layout.fixed, layout.chunks, layout.placed)
+        if self._walls is None:
+            self._walls = _lay_out(list(self._fixed.values()))
+        self._stamp += 1
+        trace_kernel(
+            fans,
+            due,
+            rays,
+            self._walls,
+            self._groups,
+            self._outlines,
+            self._local,
+            self._placed,
+            bodies,
+            self._stamp,
+        )
         for grid, row in zip(self.grids, self._grid_rows, strict=True):
             grid_kernel(fans, due, rays, row, grid.clearance)
 
-    def _add(self, solid: _Solid) -> int:
-        if not solid.zmin <= solid.zmax:
-            raise ValueError(f"zmin must be <= zmax, got {solid.zmin} and {solid.zmax}")
-        self._layout = None
+    def _fix(self, shape: _Shape) -> int:
+        self._walls = None
         self._next_handle += 1
-        self._solids[self._next_handle] = solid
+        self._fixed[self._next_handle] = shape
         return self._next_handle
+
+
+def _polygon(points: npt.ArrayLike, z_range: tuple[float, float]) -> _Shape:
+    corners = np.array(points, dtype=np.float64)
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
+        raise ValueError(f"a polygon needs (n, 2) points with n >= 2, got {corners.shape}")
+    if not np.isfinite(corners).all():
+        raise ValueError("a polygon needs finite points")
+    _check_heights(z_range)
+    return _Shape(*_measured(corners.tobytes()), *z_range)
+
+
+def _circle(center: tuple[float, float], radius: float, z_range: tuple[float, float]) -> _Shape:
+    if not (radius > 0 and math.isfinite(radius + center[0] + center[1])):
+        raise ValueError(f"a circle needs a radius > 0 and a finite centre, got {radius}")
+    _check_heights(z_range)
+    return _Shape(np.zeros((0, 2)), center, radius, *z_range)
+
+
+def _check_heights(z_range: tuple[float, float]) -> None:
+    if not z_range[0] <= z_range[1]:
+        raise ValueError(f"zmin must be <= zmax, got {z_range[0]} and {z_range[1]}")
 
 
 @lru_cache(maxsize=1024)  # worlds have thousands of the same shape
@@ -165,57 +302,55 @@ def _measured(points: bytes) -> tuple[FloatArray, tuple[float, float], float]:
     return corners, (float(center[0]), float(center[1])), reach
 
 
-@njit(cache=True, nogil=True)
-def _moved_kernel(bodies: Rows, rows: IntArray, poses: FloatArray) -> bool:
-    for k in range(rows.size):
-        if rows[k] >= bodies.size:
-            return True
-        body, pose = bodies[rows[k]], poses[k]
-        if body.x != pose[0] or body.y != pose[1] or body.z != pose[2] or body.yaw != pose[3]:
-            return True
-    return False
+_Key = tuple[bytes, tuple[int, ...], tuple[float, float]] | Cylinder
 
 
-def _lay_out(solids: list[_Solid], bodies: Rows) -> _Layout:
-    still = [s for s in solids if s.body < 0 or bodies["kind"][s.body] == STATIC]
-    moving = [s for s in solids if s.body >= 0 and bodies["kind"][s.body] != STATIC]
-    baked = sorted({s.body for s in still if s.body >= 0})
-    local = _arrays(still)
-    fixed = (local[0].copy(), local[1].copy())
-    _bake(local, fixed, bodies)
-    order = _neighbours_first(fixed[0])
-    fixed = (fixed[0][order], fixed[1])
-    arrays = _arrays(moving)
-    return _Layout(
-        fixed=fixed,
-        chunks=_chunks(fixed[0]),
-        moving=arrays,
-        placed=(arrays[0].copy(), arrays[1].copy()),
-        baked_rows=np.array(baked, dtype=np.int64),
-        baked_poses=np.array(
-            [[bodies[r][name] for name in ("x", "y", "z", "yaw")] for r in baked], dtype=np.float64
-        ).reshape(-1, 4),
-    )
+def _key(solid: Solid | Prism | Cylinder) -> _Key:
+    """Return what tells solids apart, to look up their arrays by."""
+    if isinstance(solid, Cylinder):
+        return solid
+    points = np.ascontiguousarray(solid.points, dtype=np.float64)
+    return points.tobytes(), points.shape, (solid.z_range[0], solid.z_range[1])
 
 
-def _arrays(solids: list[_Solid]) -> Shapes:
+@lru_cache(maxsize=1024)
+def _packed(keys: tuple[_Key, ...]) -> _Outline:
+    """Return the shapes of a body as arrays."""
+    solids = [
+        _circle(*key)
+        if isinstance(key, Cylinder)
+        else _polygon(np.frombuffer(key[0]).reshape(key[1]), key[2])
+        for key in keys
+    ]
+    shapes, corners = _arrays(solids)
+    row = np.zeros(1, OUTLINE)
+    row["count"], row["corners"] = len(shapes), len(corners)
+    row["reach"] = (np.hypot(shapes["x"], shapes["y"]) + shapes["reach"]).max()
+    row["low"], row["high"] = shapes["zmin"].min(), shapes["zmax"].max()
+    row["at_x"] = np.nan  # equals no pose: its shapes were never placed
+    return _Outline(row, shapes, corners)
+
+
+def _arrays(solids: Sequence[_Shape]) -> Shapes:
     shapes = np.zeros(len(solids), SHAPE)
     counts = np.array([len(s.corners) for s in solids], dtype=np.int64)
     shapes["count"] = counts
     shapes["start"] = np.cumsum(counts) - counts
-    for name in ("body", "reach", "zmin", "zmax"):
+    for name in ("reach", "zmin", "zmax"):
         shapes[name] = [getattr(s, name) for s in solids]
     if solids:
         shapes["x"], shapes["y"] = np.array([s.center for s in solids]).T
     return shapes, np.concatenate([np.zeros((0, 2)), *(s.corners for s in solids)])
 
 
-def _bake(local: Shapes, placed: Shapes, bodies: Rows) -> None:
-    """Put the shapes of bodies where these are; those without a body stay where they are."""
-    with_origin = np.concatenate([bodies, np.zeros(1, BODY)])
-    shapes = local[0].copy()
-    shapes["body"] = np.where(shapes["body"] < 0, len(bodies), shapes["body"])
-    place_kernel((shapes, local[1]), with_origin, placed)
+def _with_room(arrays: Shapes, shapes: int, corners: int) -> Shapes:
+    return with_room(arrays[0], shapes), with_room(arrays[1], corners)
+
+
+def _lay_out(solids: list[_Shape]) -> tuple[Rows, FloatArray, Rows]:
+    shapes, corners = _arrays(solids)
+    shapes = shapes[_neighbours_first(shapes)]
+    return shapes, corners, _chunks(shapes)
 
 
 def _neighbours_first(shapes: Rows) -> IntArray:

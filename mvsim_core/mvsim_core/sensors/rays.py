@@ -25,14 +25,19 @@ from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 Shapes = tuple[Rows, FloatArray]
 Record = Any  # one row of a structured array
 
-#: One fan. The second half is filled by `aim_kernel` from the pose of the body.
+#: One fan. The last part is filled by `aim_kernel` from the pose of the body.
 FAN = np.dtype(
     [
         ("body", "i8"),  # row of BODY that carries it and that it does not see; -1: the world
+        ("copy", "i8"),  # copy of the world that it belongs to
+        ("name", "u8"),  # of its sensor, for noise
         ("first", "i8"),  # its first ray in the arrays of rays
         ("n", "i8"),  # number of rays
         ("sees_bodies", "i8"),  # 0: only what is fixed in the world
+        ("range_min", "f8"),  # m
         ("range_max", "f8"),  # m
+        ("range_sigma", "f8"),  # m, standard deviation of ranges
+        ("angle_sigma", "f8"),  # rad, of the angles of rays
         ("angle_min", "f8"),  # rad, of the first ray
         ("step", "f8"),  # rad, from ray to ray
         ("per_step", "f8"),  # 1/rad
@@ -41,9 +46,12 @@ FAN = np.dtype(
         ("mount_x", "f8"),  # m, body frame
         ("mount_y", "f8"),
         ("mount_z", "f8"),
-        ("mount_roll", "f8"),  # rad
-        ("mount_pitch", "f8"),
-        ("mount_yaw", "f8"),
+        ("r00", "f8"),  # 1, from the fan's plane to the body frame
+        ("r01", "f8"),
+        ("r10", "f8"),
+        ("r11", "f8"),
+        ("r20", "f8"),
+        ("r21", "f8"),
         ("x", "f8"),  # m, world frame
         ("y", "f8"),
         ("z", "f8"),
@@ -64,7 +72,6 @@ SHAPE = np.dtype(
     [
         ("start", "i8"),  # first corner
         ("count", "i8"),  # number of corners
-        ("body", "i8"),  # row of BODY, or -1
         ("x", "f8"),  # m, centre of a circle around it
         ("y", "f8"),
         ("reach", "f8"),  # m, radius of that circle
@@ -73,44 +80,10 @@ SHAPE = np.dtype(
     ]
 )
 
-#: Neighbouring shapes [start, start + count) with a common circle and z-range.
-CHUNK = np.dtype(
-    [
-        ("start", "i8"),
-        ("count", "i8"),
-        ("x", "f8"),  # m
-        ("y", "f8"),
-        ("reach", "f8"),  # m
-        ("zmin", "f8"),  # m
-        ("zmax", "f8"),
-    ]
-)
-
 #: A fan steeper than about 89.9 degrees has no plan view to speak of.
 FLATTEST = 1e-3
-#: Error bound of `_angle` [rad].
+#: Error bound of `angle_of` [rad].
 ANGLE_ERROR = 4e-6
-
-
-@njit(cache=True, nogil=True)
-def _rotation(roll: float, pitch: float, yaw: float) -> FloatArray:
-    cr, sr = math.cos(roll), math.sin(roll)
-    cp, sp = math.cos(pitch), math.sin(pitch)
-    cy, sy = math.cos(yaw), math.sin(yaw)
-    out = np.zeros((3, 3))
-    out[0, 0], out[0, 1], out[0, 2] = cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr
-    out[1, 0], out[1, 1], out[1, 2] = sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr
-    out[2, 0], out[2, 1], out[2, 2] = -sp, cp * sr, cp * cr
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _product(a: FloatArray, b: FloatArray) -> FloatArray:
-    out = np.zeros((3, 3))
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
-    return out
 
 
 @njit(cache=True, nogil=True)
@@ -118,84 +91,39 @@ def aim_kernel(fans: Rows, due: IntArray, bodies: Rows) -> None:
     """Put the fans numbered ``due`` where their bodies are now."""
     for k in due:
         fan = fans[k]
-        turn = _rotation(fan.mount_roll, fan.mount_pitch, fan.mount_yaw)
         x, y, z = fan.mount_x, fan.mount_y, fan.mount_z
+        m00, m01, m10, m11 = fan.r00, fan.r01, fan.r10, fan.r11
         if fan.body >= 0:
             body = bodies[fan.body]
-            base = _rotation(body.roll, body.pitch, body.yaw)
-            turn = _product(base, turn)
+            cr, sr = math.cos(body.roll), math.sin(body.roll)
+            cp, sp = math.cos(body.pitch), math.sin(body.pitch)
+            cy, sy = math.cos(body.yaw), math.sin(body.yaw)
+            b00, b01, b02 = cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr
+            b10, b11, b12 = sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr
+            m00 = b00 * fan.r00 + b01 * fan.r10 + b02 * fan.r20
+            m01 = b00 * fan.r01 + b01 * fan.r11 + b02 * fan.r21
+            m10 = b10 * fan.r00 + b11 * fan.r10 + b12 * fan.r20
+            m11 = b10 * fan.r01 + b11 * fan.r11 + b12 * fan.r21
             x, y, z = (
-                body.x + base[0, 0] * x + base[0, 1] * y + base[0, 2] * z,
-                body.y + base[1, 0] * x + base[1, 1] * y + base[1, 2] * z,
-                body.z + base[2, 0] * x + base[2, 1] * y + base[2, 2] * z,
+                body.x + b00 * x + b01 * y + b02 * z,
+                body.y + b10 * x + b11 * y + b12 * z,
+                body.z - sp * x + cp * sr * y + cp * cr * z,
             )
         fan.x, fan.y, fan.z = x, y, z
-        fan.m00, fan.m01 = turn[0, 0], turn[0, 1]
-        fan.m10, fan.m11 = turn[1, 0], turn[1, 1]
-        det = fan.m00 * fan.m11 - fan.m01 * fan.m10
+        fan.m00, fan.m01 = m00, m01
+        fan.m10, fan.m11 = m10, m11
+        det = m00 * m11 - m01 * m10
         if not abs(det) >= FLATTEST:  # neither when an angle is not a number
             fan.det = 0.0
             continue
         fan.det = det
-        fan.w00, fan.w01 = fan.m11 / det, -fan.m01 / det
-        fan.w10, fan.w11 = -fan.m10 / det, fan.m00 / det
-
-
-@njit(cache=True, nogil=True)
-def place_kernel(local: Shapes, bodies: Rows, placed: Shapes) -> None:
-    """Write the shapes of bodies, given in body frames, where the bodies are now."""
-    shapes, corners = local
-    out, out_corners = placed
-    last = -1
-    c, s = 1.0, 0.0
-    for k in range(shapes.size):
-        shape = shapes[k]
-        body = bodies[shape.body]
-        if shape.body != last:
-            last = shape.body
-            c, s = math.cos(body.yaw), math.sin(body.yaw)
-        out[k].x = body.x + c * shape.x - s * shape.y
-        out[k].y = body.y + s * shape.x + c * shape.y
-        out[k].zmin = body.z + shape.zmin
-        out[k].zmax = body.z + shape.zmax
-        for i in range(shape.start, shape.start + shape.count):
-            out_corners[i, 0] = body.x + c * corners[i, 0] - s * corners[i, 1]
-            out_corners[i, 1] = body.y + s * corners[i, 0] + c * corners[i, 1]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def trace_kernel(
-    fans: Rows, due: IntArray, rays: FloatArray, fixed: Shapes, chunks: Rows, moving: Shapes
-) -> None:
-    """Shorten the rays of the fans numbered ``due`` to the nearest shape that they meet.
-
-    Args:
-        fans: FAN, aimed.
-        due: Which of them.
-        rays: (3, n): direction cosine and sine in the fan's plane, length [m], which is shortened.
-        fixed: Shapes and corners (n, 2) that stand still, world frame.
-        chunks: CHUNK, which of the fixed shapes are neighbours.
-        moving: Shapes and corners of bodies, world frame.
-    """
-    # Arrays are taken out of tuples once: each time costs two atomic operations.
-    shapes, corners = fixed
-    movers, mover_corners = moving
-    for k in due:
-        fan = fans[k]
-        if fan.det == 0.0:
-            continue
-        for j in range(chunks.size):
-            chunk = chunks[j]
-            if _in_reach(fan, chunk):
-                for i in range(chunk.start, chunk.start + chunk.count):
-                    _trace_shape(fan, shapes[i], corners, rays)
-        if fan.sees_bodies:
-            for i in range(movers.size):
-                _trace_shape(fan, movers[i], mover_corners, rays)
+        fan.w00, fan.w01 = m11 / det, -m01 / det
+        fan.w10, fan.w11 = -m10 / det, m00 / det
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _in_reach(fan: Record, shape: Record) -> bool:
+def in_reach(fan: Record, shape: Record) -> bool:
+    """Return whether a shape or chunk is as high as a fan and within its greatest range."""
     if not (shape.zmin <= fan.z and fan.z <= shape.zmax):
         return False
     dx, dy = shape.x - fan.x, shape.y - fan.y
@@ -204,19 +132,18 @@ def _in_reach(fan: Record, shape: Record) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _trace_shape(fan: Record, shape: Record, corners: FloatArray, rays: FloatArray) -> None:
-    if not _in_reach(fan, shape):
-        return
-    if shape.body >= 0 and (shape.body == fan.body or not fan.sees_bodies):
+def trace_shape(fan: Record, shape: Record, corners: FloatArray, rays: FloatArray) -> None:
+    """Shorten the rays of a fan to a shape, given in the world frame."""
+    if not in_reach(fan, shape):
         return
     if shape.count == 0:
         _trace_circle(fan, shape, rays)
         return
     x0, y0 = _into_plane(fan, corners, shape.start + shape.count - 1)
-    a0 = _angle(x0, y0)
+    a0 = angle_of(x0, y0)
     for i in range(shape.start, shape.start + shape.count):
         x1, y1 = _into_plane(fan, corners, i)
-        a1 = _angle(x1, y1)
+        a1 = angle_of(x1, y1)
         # Only edges that face the sensor: all others are hidden behind them.
         if (x0 * y1 - y0 * x1) * fan.det < 0.0:
             if fan.det > 0.0:
@@ -234,7 +161,7 @@ def _into_plane(fan: Record, corners: FloatArray, i: int) -> tuple[float, float]
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _angle(x: float, y: float) -> float:
+def angle_of(x: float, y: float) -> float:
     """Return atan2(y, x) to `ANGLE_ERROR`, ten times as fast; only for choosing rays."""
     ax, ay = abs(x), abs(y)
     big = max(ax, ay)
@@ -250,7 +177,7 @@ def _angle(x: float, y: float) -> float:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _place_in_fan(fan: Record, low: float, high: float) -> tuple[float, float]:
+def place_in_fan(fan: Record, low: float, high: float) -> tuple[float, float]:
     """Return where the angles from low to high begin and end, counted in rays, with slack."""
     begin = (low - fan.angle_min) * fan.per_step
     begin -= math.floor(begin / fan.turn) * fan.turn
@@ -271,7 +198,7 @@ def _draw_edge(
     x0, y0, a0 = low
     x1, y1, a1 = high
     cross = x0 * y1 - y0 * x1
-    begin, end = _place_in_fan(fan, a0, a1)
+    begin, end = place_in_fan(fan, a0, a1)
     # What reaches over the fan's end, or by the slack before its begin, comes again a turn later.
     lap = -1 if end >= fan.turn else 0
     last_lap = 1 if begin < 0.0 else 0
@@ -300,9 +227,9 @@ def _trace_circle(fan: Record, circle: Record, rays: FloatArray) -> None:
     x1, y1 = root * cx - circle.reach * cy, root * cy + circle.reach * cx
     if fan.det < 0.0:
         x0, y0, x1, y1 = x1, y1, x0, y0
-    low = _angle(fan.w00 * x0 + fan.w01 * y0, fan.w10 * x0 + fan.w11 * y0)
-    high = _angle(fan.w00 * x1 + fan.w01 * y1, fan.w10 * x1 + fan.w11 * y1)
-    begin, end = _place_in_fan(fan, low, high)
+    low = angle_of(fan.w00 * x0 + fan.w01 * y0, fan.w10 * x0 + fan.w11 * y0)
+    high = angle_of(fan.w00 * x1 + fan.w01 * y1, fan.w10 * x1 + fan.w11 * y1)
+    begin, end = place_in_fan(fan, low, high)
     for lap in range(-1, 2):
         first = max(math.ceil(begin + lap * fan.turn), 0)
         last = min(math.floor(end + lap * fan.turn), fan.n - 1)

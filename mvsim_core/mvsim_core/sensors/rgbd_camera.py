@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Depth cameras with a colour camera beside them (class ``rgbd_camera``).
 
-Depth is cast, ray by ray, and so is exact; colours are painted by OpenGL.
+Depth is cast, ray by ray, and so is exact; colours are rendered by OpenGL.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ import numpy.typing as npt
 from numba import njit
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext
-from mvsim_core.sensors.camera import Picture, View
+from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.scene3d import Hits, Rays, Scene3d, copy_of
+from mvsim_core.scene3d.tables import Floats
+from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
+from mvsim_core.sensors.camera import CameraRenderer, Picture
 from mvsim_core.sensors.laser3d import mounted
-from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
-from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d
-from mvsim_core.sensors.scene3d.tables import Floats
+from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import Rows
 
 #: One point of an organized cloud, as sensor_msgs/PointCloud2 carries it; rgb is 0x00rrggbb.
 COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
+#: Largest depth that 16 bits can tell [counts].
+MOST_COUNTS = 65535
 
 
 @dataclass(frozen=True, slots=True)
-class RgbdReading:
+class RgbdReading(Reading):
     """A depth image, a picture, or both, of one instant.
 
     Attributes:
@@ -52,15 +55,19 @@ class RgbdReading:
     depth_unit: float
 
     def counts(self) -> npt.NDArray[np.uint16]:
-        """Return the depth as a 16UC1 image: counts of `depth_unit`, 0 for nothing.
+        """Return the depth as a 16UC1 image: counts of `depth_unit`, 0 for nothing (REP-118).
+
+        What is too far for 16 bits counts as nothing, too.
 
         Raises:
             ValueError: There is no depth image.
         """
         if self.depth is None:
             raise ValueError("this camera senses no depth")
-        scaled = np.nan_to_num(self.depth / self.depth_unit)
-        counts: npt.NDArray[np.uint16] = np.rint(np.minimum(scaled, 65535)).astype(np.uint16)
+        scaled = np.rint(np.nan_to_num(self.depth / self.depth_unit))
+        counts: npt.NDArray[np.uint16] = np.where(scaled <= MOST_COUNTS, scaled, 0).astype(
+            np.uint16
+        )
         return counts
 
     def cloud(self) -> Rows:
@@ -101,7 +108,8 @@ class RgbdCamera(Sensor[RgbdReading]):
         self.scene = context.scene3d or Scene3d()
         self.depth_camera = _pinhole(spec, "depth")
         self.rgb_camera = _pinhole(spec, "rgb")
-        self._view = View(self.scene, self.rgb_camera, spec.rgb_clip_min, context)
+        limits = (spec.rgb_clip_min, spec.rgb_clip_max)
+        self._renderer = CameraRenderer(self.scene, self.rgb_camera, limits, self, context.warn)
         self._rgb_pose = compose(FROM_OPTICAL, spec.intensity_pose)
         self._ways = self.depth_camera.directions()
         self._hits = Hits.empty(self.depth_camera.height, self.depth_camera.width)
@@ -116,43 +124,55 @@ class RgbdCamera(Sensor[RgbdReading]):
         """Pose of the colour camera's optical frame in the vehicle's frame."""
         return compose(self.mount, self.spec.intensity_pose)
 
-    def warm(self, bodies: Rows) -> None:
-        """Take a reading that nobody sees, without touching the random stream."""
-        self._view_of(bodies)
+    def warm(self, state: StateView) -> None:
+        """Take a reading that nobody sees."""
+        self._picture(state)
         if self.spec.sense_depth:
-            self._depth(bodies, np.zeros((0, 0), np.float32))
+            self._depth(state, np.zeros((0, 0), np.float32))
 
-    def measure(self, bodies: Rows, tick: int, time: float) -> RgbdReading:
+    def measure(self, state: StateView, tick: int, time: float) -> RgbdReading:
         """Return depth and colours of the scene as it is now."""
         spec, depth = self.spec, None
         if spec.sense_depth:
             noise = np.zeros((0, 0), np.float32)
             if spec.depth_noise_sigma > 0.0:
-                noise = self._rng.standard_normal(self._hits.distance.shape, dtype=np.float32)
-            depth = self._depth(bodies, noise)
+                noise = self.random(tick).standard_normal(
+                    self._hits.distance.shape, dtype=np.float32
+                )
+            depth = read_only(self._depth(state, noise))
         return RgbdReading(
             tick=tick,
             time=time,
             depth=depth,
-            rgb=self._view_of(bodies),
+            rgb=self._picture(state),
             depth_camera=self.depth_camera,
             rgb_camera=self.rgb_camera,
             rgb_pose=self._rgb_pose,
             depth_unit=spec.depth_resolution,
         )
 
-    def _view_of(self, bodies: Rows) -> Picture | None:
+    def _picture(self, state: StateView) -> Picture | None:
         if not self.spec.sense_rgb:
             return None
-        return self._view.paint(mounted(self.rgb_optical_mount, self.body, bodies)[0], bodies)
+        pose = mounted(self.rgb_optical_mount, self.body, state.bodies)[0]
+        rgb = self._renderer.render(pose, state)
+        return None if rgb is None else read_only(rgb)
 
-    def _depth(self, bodies: Rows, noise: Floats) -> Floats:
-        spec = self.spec
+    def _depth(self, state: StateView, noise: Floats) -> Floats:
+        spec, bodies = self.spec, state.bodies
         pose = mounted(self.optical_mount, self.body, bodies)
         limits = (spec.depth_clip_min, spec.depth_clip_max)
-        self.scene.cast(
-            Rays(self._ways, pose, 0, self.depth_camera.height, *limits), bodies, self._hits
+        rays = Rays(
+            self._ways,
+            pose,
+            0,
+            self.depth_camera.height,
+            *limits,
+            pass_glass=True,
+            own=self.full_name,
         )
+        copy = copy_of(bodies, self.body)
+        self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
         depth = np.zeros(self._hits.distance.shape, np.float32)
         error = (spec.depth_noise_sigma, spec.depth_resolution)
         _depth_kernel(self._hits.distance, noise, limits, error, depth)
@@ -160,8 +180,10 @@ class RgbdCamera(Sensor[RgbdReading]):
 
 
 def _pinhole(spec: Any, kind: str) -> Pinhole:
-    names = ("ncols", "nrows", "fx", "fy", "cx", "cy")
-    return Pinhole(*(getattr(spec, f"{kind}_{name}") for name in names))
+    width, height, fx, fy, cx, cy = (
+        getattr(spec, f"{kind}_{name}") for name in ("ncols", "nrows", "fx", "fy", "cx", "cy")
+    )
+    return Pinhole.of_size((width, height), (fx, fy), (cx, cy))
 
 
 @njit(cache=True, nogil=True)

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +33,11 @@ from mvsim_core.solver.contact_types import (
 from mvsim_core.solver.grid import LEVELS, empty_buckets, insert_box, rehash_kernel, remove_box
 from mvsim_core.solver.scratch import Scratch
 from mvsim_core.state.arrays import STATIC, FloatArray, IntArray, Rows
+from mvsim_core.state.rows import bytes_of
 from mvsim_core.state.tables import Table
 
+NO_BOX: Rows = np.zeros(1, BOX)
+NO_BOX["level"] = -1
 JOINT_KINDS = {"revolute": REVOLUTE, "distance": DISTANCE, "weld": WELD, "prismatic": PRISMATIC}
 
 
@@ -93,27 +97,23 @@ class ContactData:
         """
         if body < FIXED:
             raise ValueError(f"body must be a row or -1, got {body}")
-        corners = np.asarray(points, dtype=np.float64)
-        block, middle, radius = _polygon(corners)
-        row = np.zeros(1, SHAPE)
-        row["body"], row["owner"], row["serial"] = body, owner, self._serial
-        row["vertex"], row["count"] = self.vertices.add(block), len(block)
-        row["x"], row["y"], row["radius"] = middle[0], middle[1], radius
-        row["zmin"], row["zmax"] = z_range
-        row["friction"], row["restitution"] = material.friction, material.restitution
-        row["next"] = -1
+        corners = np.ascontiguousarray(points, dtype=np.float64)
+        made = _shape_of(
+            corners.tobytes(), corners.shape, material.friction, material.restitution, *z_range
+        )
+        shape = self.shapes.add(made.row)
+        self._boxes.add(NO_BOX)  # tables that get and lose the same rows have them at equal places
+        rows = self.shapes.rows
+        rows["body"][shape], rows["owner"][shape] = body, owner
+        rows["serial"][shape] = self._serial
+        rows["vertex"][shape] = self.vertices.add(made.vertices)
         self._serial += 1
-        self.most_corners = max(self.most_corners, len(block))
-        box = np.zeros(1, BOX)
-        box["level"] = -1
+        self.most_corners = max(self.most_corners, len(made.vertices))
         if body >= 0:
             link = self._link(body)
-            row["next"] = link["shape"]
-            link["radius"] = max(link["radius"], math.hypot(*middle) + radius)
-        shape = self.shapes.add(row)
-        self._boxes.add(box)  # tables that get and lose the same rows have them at the same places
-        if body >= 0:
-            self._links["shape"][body] = shape
+            rows["next"][shape] = link["shape"]
+            link["radius"] = max(link["radius"], made.reach)
+            link["shape"] = shape
         self._pending.append(shape)
         self.scratch.near_valid = False
         return shape
@@ -278,7 +278,7 @@ class ContactData:
     def _link(self, body: int) -> Any:
         if body >= len(self._links):
             grown = _no_links(max(body + 1, 2 * len(self._links)))
-            grown[: len(self._links)] = self._links
+            bytes_of(grown)[: len(self._links)] = bytes_of(self._links)
             self._links = grown
         return self._links[body] if body >= 0 else None
 
@@ -320,6 +320,39 @@ def _no_links(count: int) -> Rows:
     links = np.zeros(count, LINK)
     links["shape"] = links["joint"] = -1
     return links
+
+
+class _Made(NamedTuple):
+    """A shape without its places in the tables; equal shapes share it.
+
+    `row` is one of SHAPE, `vertices` are of VERTEX, `reach` is how far it goes from the origin of
+    the body frame at most [m].
+    """
+
+    row: Rows
+    vertices: Rows
+    reach: float
+
+
+@lru_cache(maxsize=1024)  # worlds have thousands of equal shapes
+def _shape_of(
+    points: bytes,
+    size: tuple[int, ...],
+    friction: float,
+    restitution: float,
+    zmin: float,
+    zmax: float,
+) -> _Made:
+    """Return a shape of corners (n, 2) with a material and a z-range [m]."""
+    vertices, middle, radius = _polygon(np.frombuffer(points).reshape(size))
+    row = np.zeros(1, SHAPE)
+    row["count"] = len(vertices)
+    row["x"], row["y"], row["radius"] = middle[0], middle[1], radius
+    row["zmin"], row["zmax"] = zmin, zmax
+    row["friction"], row["restitution"] = friction, restitution
+    row["next"] = -1
+    row.flags.writeable = vertices.flags.writeable = False
+    return _Made(row, vertices, math.hypot(*middle) + radius)
 
 
 def _polygon(corners: FloatArray) -> tuple[Rows, FloatArray, float]:

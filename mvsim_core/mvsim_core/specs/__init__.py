@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a world file says, as frozen dataclasses in SI units and radians, with REP-103 axes.
+"""The content of a world file as frozen dataclasses in SI units and radians, with REP-103 axes.
 
-Nothing here reads files or simulates. A spec made in Python is as good as one from a file;
-`violations(spec)` lists the rules that it breaks.
+Nothing here reads files or simulates. Specs can be made in Python too; `violations(spec)` lists
+the rules that one breaks.
 """
 
 from mvsim_core.specs.actor import ActorSpec, PathSpec, WaypointSpec

@@ -13,12 +13,12 @@ from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, one_of, param,
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import VisualSpec
 
-_LIMBS = "actors walk, but do not move their limbs"
+_LIMBS = "the mesh of an actor is not animated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaypointSpec(Spec):
-    """A stop on a path: a pose in the world frame, a pause [s], a way of getting there."""
+    """A point of a path: pose in the world frame, pause there [s], gait on the way to it."""
 
     pose: Pose = param(Pose(), form="text", conv=POSE2D, unit="m, rad", required=True)
     pause: float = param(0.0, unit="s", check=NOT_NEGATIVE, attribute=True)
@@ -27,9 +27,9 @@ class WaypointSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathSpec(Spec):
-    """Waypoints in order; with `loop` the first follows the last."""
+    """Waypoints in order; with `loop` the first one follows the last."""
 
-    type: str = param("", attribute=True, idle="nor has it in the original")
+    type: str = param("", attribute=True, no_effect="the original ignores it too")
     loop: bool = param(True, attribute=True)
     waypoints: tuple[WaypointSpec, ...] = section((), "waypoint", WaypointSpec, many=True)
 
@@ -38,17 +38,20 @@ class PathSpec(Spec):
 class ActorSpec(SimulableSpec):
     """A person as a vertical cylinder, with a mesh and the names of its animation clips."""
 
-    name: str = param("", attribute=True, help="absent: actor001, actor002, ...")
+    name: str = param("", attribute=True, help="default: actor001, actor002, ...")
     class_name: str = param("", xml="class", attribute=True)
     walking_speed: float = param(1.4, unit="m/s", check=POSITIVE)
     running_speed: float = param(3.5, unit="m/s", check=POSITIVE)
     height: float = param(
-        1.75, unit="m", check=POSITIVE, idle="nor has it in the original; collision_height has"
+        1.75,
+        unit="m",
+        check=POSITIVE,
+        no_effect="the original ignores it too; see collision_height",
     )
     collision_radius: float = param(0.3, unit="m", check=POSITIVE)
     collision_height: float = param(1.7, unit="m", check=POSITIVE)
-    animation_idle: str = param("idle", idle=_LIMBS)
-    animation_walk: str = param("walk", idle=_LIMBS)
-    animation_run: str = param("run", idle=_LIMBS)
+    animation_idle: str = param("idle", no_effect=_LIMBS)
+    animation_walk: str = param("walk", no_effect=_LIMBS)
+    animation_run: str = param("run", no_effect=_LIMBS)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     path: PathSpec | None = section(None, "path", PathSpec)

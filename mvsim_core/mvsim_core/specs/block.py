@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""Blocks (obstacles, fixed or movable), walls drawn as point pairs, joints."""
+"""Blocks (static or movable obstacles), walls, joints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mvsim_core.specs.params import (
     params,
     section,
 )
-from mvsim_core.specs.shapes import shape_faults
+from mvsim_core.specs.shapes import shape_errors
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import GeometrySpec, VisualSpec
 
@@ -36,25 +36,25 @@ _IDENTITY: Matrix = (
     (0.0, 0.0, 1.0, 0.0),
     (0.0, 0.0, 0.0, 1.0),
 )
-_HEIGHTS = "absent: that of the geometry or the meshes, else {}"
+_HEIGHTS = "default: from the geometry or the meshes, else {}"
 _FOUR_BY_FOUR = Check("must be 4 x 4", lambda m: len(m) == 4 and len(m[0]) == 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSpec(SimulableSpec):
-    """A rigid prism. `intangible` ones collide with nothing but still are ground and seen.
+    """A rigid prism. An `intangible` one does not collide, but it is ground and sensors see it.
 
     `zmin`, `zmax` [m] may be None where a geometry or meshes give them; `shape` is None with
     `shape_from_visual`.
     """
 
-    name: str = param("", attribute=True, help="absent: block001, block002, ...")
+    name: str = param("", attribute=True, help="default: block001, block002, ...")
     class_name: str = param("", xml="class", attribute=True)
     mass: float = param(30.0, unit="kg", check=POSITIVE)
     static: bool = param(False)
     intangible: bool = param(False)
     ground_friction: float = param(0.5, check=NOT_NEGATIVE)
-    lateral_friction: float = param(0.5, check=NOT_NEGATIVE, help="of its sides, in contacts")
+    lateral_friction: float = param(0.5, check=NOT_NEGATIVE, help="of the sides, in contacts")
     restitution: float = param(0.01, check=NOT_NEGATIVE)
     linear_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
     angular_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
@@ -65,34 +65,34 @@ class BlockSpec(SimulableSpec):
         None,
         conv=NUMBER,
         check=Check("must be > 0", lambda v: v is None or v > 0),
-        help="replaces the model_scale of all its visuals",
+        help="overrides model_scale of all visuals",
     )
     shape: Polygon | None = param(
         _UNIT_SQUARE, conv=POINT2, form="items", item="pt", unit="m", check=POLYGON
     )
     geometry: GeometrySpec | None = section(
-        None, "geometry", GeometrySpec, help="the shape too, where none is given"
+        None, "geometry", GeometrySpec, help="also the shape, if none is given"
     )
     shape_from_visual: bool = param(False, form="flag")
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
 
     @property
     def is_geometry(self) -> bool:
-        """Whether the geometry is its shape: no other is given, nor comes from meshes alone."""
+        """Whether the geometry is the shape: no other shape is given or taken from meshes."""
         return self.geometry is not None and self.shape in (None, _UNIT_SQUARE)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield that of two shapes one does not count."""
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning if two shapes are given."""
         if self.geometry is not None and not self.is_geometry:
-            yield "<geometry> has no effect beside <shape>"
+            yield "<geometry> has no effect, because <shape> is given"
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the height range and the shape's source."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the height range and the shape's source."""
         if self.zmin is not None and self.zmax is not None and self.zmin >= self.zmax:
             yield f"zmin ({self.zmin:g} m) must be below zmax ({self.zmax:g} m)"
         if self.shape_from_visual and self.geometry is None and not self.visuals:
-            yield "shape_from_visual needs a <visual> or a <geometry>"
-        yield from shape_faults(self.shape)
+            yield "shape_from_visual requires a <visual> or a <geometry>"
+        yield from shape_errors(self.shape)
 
     def finished(self) -> BlockSpec:
         """Return self with the default heights, or without a shape if a mesh gives it."""
@@ -112,41 +112,46 @@ class BlockSpec(SimulableSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WallsSpec(Spec):
-    """Straight walls between pairs of points, or along the lines of a model."""
+    """Straight walls between pairs of points, or along the lines of a mesh."""
 
     shape: tuple[Point2, ...] = param(
-        (), conv=POINT2, form="items", item="pt", unit="m", help="ends of the walls, in pairs"
+        (),
+        conv=POINT2,
+        form="items",
+        item="pt",
+        unit="m",
+        help="end points of the walls, in pairs",
     )
-    model_uri: str = param("", conv=URI, help="mesh whose lines, or edges, are the walls")
+    model_uri: str = param("", conv=URI, help="mesh whose lines, else edges, are the walls")
     transformation: Matrix = param(
         _IDENTITY,
         conv=MATRIX,
         check=_FOUR_BY_FOUR,
-        help="of the ends, homogeneous; points of a shape have z = 0",
+        help="homogeneous transform of the end points; points of a shape have z = 0",
     )
     thickness: float = param(0.1, xml="wallThickness", unit="m", check=POSITIVE)
     height: float = param(2.0, xml="wallHeight", unit="m", check=POSITIVE)
     color: Color = param(Color.hex("#323232"))
     scale: float = param(
-        1.0, check=POSITIVE, idle="nor has it in the original; use the transformation"
+        1.0, check=POSITIVE, no_effect="the original ignores it too; use the transformation"
     )
 
     @property
     def segments(self) -> tuple[tuple[Point2, Point2], ...]:
-        """The walls' ends before `transformation` [m]."""
+        """The end points of each wall before `transformation` [m]."""
         return tuple(pairwise(self.shape))[::2]
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the points."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the points."""
         if not self.shape and not self.model_uri:
-            yield "walls need a <shape> or a <model_uri>"
+            yield "walls require a <shape> or a <model_uri>"
         if len(self.shape) % 2:
-            yield f"the points of walls come in pairs, got {len(self.shape)}"
+            yield f"the number of points must be even, two for each wall, got {len(self.shape)}"
 
 
 _SYNONYMS = {"rope": "distance", "pin": "revolute"}
 _PIVOT = ("lower_angle", "upper_angle", "kp", "kd", "target_angle", "max_torque")
-#: What not all types of joint use.
+#: Parameters that only some types of joint use.
 _JOINT_USES = {
     "distance": ("max_length", "min_length", "stiffness", "damping"),
     "revolute": ("enable_limit", *_PIVOT),
@@ -161,7 +166,7 @@ class JointSpec(Spec):
     """A joint of two bodies at anchors in their own frames [m]."""
 
     type: str = param("", attribute=True, required=True, check=one_of(*JOINTS))
-    name: str = param("", attribute=True, help="under which a driven pivot is found")
+    name: str = param("", attribute=True, help="name of a driven pivot")
     body_a: str = param("", attribute=True, required=True, check=NOT_EMPTY)
     body_b: str = param("", attribute=True, required=True, check=NOT_EMPTY)
     anchor_a: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
@@ -170,7 +175,7 @@ class JointSpec(Spec):
         (1.0, 0.0),
         conv=POINT2,
         attribute=True,
-        help="of a prismatic joint, in the frame of body_a",
+        help="of a prismatic joint, frame of body_a",
     )
     max_length: float = param(5.0, unit="m", check=NOT_NEGATIVE, attribute=True)
     min_length: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
@@ -182,7 +187,7 @@ class JointSpec(Spec):
         unit="N m/rad",
         check=NOT_NEGATIVE,
         attribute=True,
-        help="of a motor in a revolute joint; 0: no motor",
+        help="of the motor of a revolute joint; 0: no motor",
     )
     kd: float = param(0.0, unit="N m s/rad", check=NOT_NEGATIVE, attribute=True)
     target_angle: float = param(
@@ -198,18 +203,18 @@ class JointSpec(Spec):
         0.0, xml="upper_angle_deg", conv=DEGREES, unit="rad", attribute=True
     )
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the limits and the bodies."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the limits and the bodies."""
         if self.min_length > self.max_length:
             yield f"min_length ({self.min_length:g} m) exceeds max_length ({self.max_length:g} m)"
         if self.lower_angle > self.upper_angle:
             low, high = math.degrees(self.lower_angle), math.degrees(self.upper_angle)
             yield f"lower_angle_deg ({low:g} deg) exceeds upper_angle_deg ({high:g} deg)"
         if self.body_a and self.body_a == self.body_b:
-            yield f"body_a and body_b are both {self.body_a!r}; a joint needs two bodies"
+            yield f"body_a and body_b must differ, both are {self.body_a!r}"
 
-    def doubts(self) -> Iterator[str]:
-        """Yield what its type of joint does not use, and limits that are not switched on."""
+    def warnings(self) -> Iterator[str]:
+        """Yield parameters that the type does not use, and limits that are not enabled."""
         kind = _SYNONYMS.get(self.type, self.type)
         if kind not in _JOINT_USES:
             return
@@ -224,8 +229,8 @@ class JointSpec(Spec):
             and not self.enable_limit
             and (self.lower_angle, self.upper_angle) != (0, 0)
         ):
-            yield 'lower_angle_deg and upper_angle_deg limit nothing without enable_limit="true"'
+            yield 'lower_angle_deg and upper_angle_deg have no effect without enable_limit="true"'
 
     def finished(self) -> JointSpec:
-        """Return self with the type's own name instead of a synonym."""
+        """Return self with the main name of the type instead of a synonym."""
         return replace(self, type=_SYNONYMS.get(self.type, self.type))

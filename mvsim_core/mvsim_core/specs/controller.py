@@ -11,7 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mvsim_core.specs.converters import DEGREES, NUMBER, REVERSED
-from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Check, Spec, Variants, in_range, param
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Check,
+    Spec,
+    Variants,
+    in_range,
+    one_of,
+    param,
+)
 
 _NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
 
@@ -25,14 +34,14 @@ class ControllerSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawSpec(ControllerSpec):
-    """No controller: wheel torques as commanded, zero at the start."""
+    """No controller: wheel torques as commanded, initially zero."""
 
     kind: str = "raw"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AckermannRawSpec(RawSpec):
-    """Torques on the front wheels and a steering angle, as commanded, from these values on."""
+    """Torques on the front wheels and a steering angle, as commanded; these are initial values."""
 
     fl_torque: float = param(0.0, conv=REVERSED, unit="N m")
     fr_torque: float = param(0.0, conv=REVERSED, unit="N m")
@@ -41,7 +50,7 @@ class AckermannRawSpec(RawSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrivetrainRawSpec(RawSpec):
-    """Engine torque and steering angle, as commanded, from these values on."""
+    """Engine torque and steering angle, as commanded; these are initial values."""
 
     torque: float = param(0.0, conv=REVERSED, unit="N m")
     steer_ang: float = param(0.0, xml="steer_ang_deg", conv=DEGREES, unit="rad")
@@ -56,7 +65,7 @@ class TwistIdealSpec(ControllerSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PidSpec(ControllerSpec):
-    """A PID on speed: N m per m/s; `max_torque` 0 means unlimited, `i_max` None no clamp."""
+    """A PID controller of speed; its gains are in N m per m/s."""
 
     kp: float = param(10.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
     ki: float = param(0.0, xml="KI", unit="N m/m", check=NOT_NEGATIVE)
@@ -67,32 +76,41 @@ class PidSpec(ControllerSpec):
         conv=NUMBER,
         unit="N m",
         check=_NONE_OR_NOT_NEGATIVE,
-        help="limit of the integral's torque; absent: none",
+        help="limit of the integral term; default: max_torque",
     )
     max_torque: float = param(100.0, unit="N m", check=NOT_NEGATIVE, help="0: unlimited")
     v: float = param(0.0, xml="V", unit="m/s", help="initial set point")
+    zero_command: str = param(
+        "hold",
+        check=one_of("hold", "coast"),
+        help="at a set point of zero the motors brake and then hold, or are let go when it stands",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwistPidSpec(PidSpec):
-    """A PID on each driven wheel's speed, from a twist."""
+    """Wheel speeds from a commanded twist, torques from a PID for each driven wheel."""
 
     kind: str = "twist_pid"
     w: float = param(0.0, xml="W", conv=DEGREES, unit="rad/s", help="initial set point")
     n: float = param(
-        0.0, xml="N", unit="1/s", check=NOT_NEGATIVE, help="pole of the derivative; 0: no filter"
+        0.0,
+        xml="N",
+        unit="1/s",
+        check=NOT_NEGATIVE,
+        help="pole of the derivative filter; 0: no filter",
     )
     enable_antiwindup: bool = param(False)
-    enable_feedforward: bool = param(False, help="add the torque that the slope needs")
+    enable_feedforward: bool = param(False, help="adds the torque that the slope requires")
     feedforward_gain: float = param(1.0)
-    enable_reference_filter: bool = param(False, help="low-pass on the set point")
+    enable_reference_filter: bool = param(False, help="low-pass filter of the set point")
     reference_filter_tau: float = param(0.1, unit="s", check=POSITIVE)
     reference_filter_order: int = param(1, check=in_range(1, 10))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwistFrontSteerPidSpec(TwistPidSpec):
-    """Steering by Ackermann geometry from a twist, torque by a PID on each driven wheel."""
+    """Steering from a commanded twist by Ackermann geometry, torques from PIDs."""
 
     kind: str = "twist_front_steer_pid"
     kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
@@ -102,7 +120,7 @@ class TwistFrontSteerPidSpec(TwistPidSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontSteerPidSpec(PidSpec):
-    """A commanded steering angle and speed, torque by a PID."""
+    """Commanded steering angle and speed, torques from PIDs."""
 
     kind: str = "front_steer_pid"
     kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
@@ -127,7 +145,7 @@ ACKERMANN_CONTROLLERS = Variants(
     },
     base=ControllerSpec,
     group="mvsim.controllers",
-    aliases={"front_steer": "front_steer_pid"},
+    aliases={"front_steer": "front_steer_pid", "twist_pid": "twist_front_steer_pid"},
 )
 DRIVETRAIN_CONTROLLERS = Variants(
     "controller class",
@@ -139,4 +157,5 @@ DRIVETRAIN_CONTROLLERS = Variants(
     },
     base=ControllerSpec,
     group="mvsim.controllers",
+    aliases={"front_steer": "front_steer_pid", "twist_pid": "twist_front_steer_pid"},
 )

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text of a world file to values of a spec (SI, radians) and back.
 
-A `Converter` knows one notation. It knows nothing of names, files or lines: a text that does
-not fit raises ValueError with the rule alone ("must be a number"); the reader adds the rest.
-Values are as finite and as plain as they look: NaN and infinities are refused here, once.
+A `Converter` reads and writes one notation. It has no names, files or lines: a text that does not
+fit raises ValueError with the rule alone ("must be a number"); the reader adds the rest. NaN and
+infinities are errors here, so that all values of a file are finite.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Keyframe(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Converter(Generic[T]):
-    """One notation: `kind` names it for people, `unit` is the unit inside the file.
+    """One notation: `kind` is its name in the documentation, `unit` the unit in the file.
 
-    `path` marks texts that name a "file" or a "uri" and are resolved by the reader; `exact`
-    tells that every value can be written so that it reads back the same; `notice` returns a
-    remark on a text that is accepted but easily misread, or "".
+    `path` marks texts that name a "file" or a "uri" and are resolved by the reader; `exact` means
+    that every value can be written so that it reads back the same; `notice` returns a warning
+    about a text that is accepted but easily misread, or "".
     """
 
     kind: str
@@ -93,8 +93,8 @@ def number(text: str) -> float:
 def angle(text: str) -> float:
     """Return the radians of a number of degrees.
 
-    A text with more digits than a float holds is not rounded before it is converted. So there is
-    a text for each angle, which the 53 bits of its degrees could not promise.
+    A text with more digits than a float holds is converted before it is rounded. So each angle
+    has a text that reads back the same; with degrees rounded to 53 bits that would not hold.
     """
     value = math.radians(number(text))
     if len(text) <= 17 or sum(map(str.isdigit, text)) <= 17:
@@ -121,16 +121,14 @@ def angles(text: str) -> tuple[float, ...]:
 
 def show(value: float) -> str:
     """Return the shortest text that reads back as `value`; whole numbers have no point."""
-    if value == int(value) and abs(value) < 1e16:
-        return str(int(value))
-    return repr(float(value))
+    return repr(float(value) + 0.0).removesuffix(".0")  # + 0.0 turns -0.0 into 0.0
 
 
 def show_angle(value: float) -> str:
     """Return the degrees of an angle [rad], with as many digits as `angle` needs for it."""
     degrees = math.degrees(value)
-    for digits in (15, 16, 17):
-        text = show(float(f"{degrees:.{digits}g}"))
+    for rounded in (float(f"{degrees:.15g}"), degrees):
+        text = show(rounded)
         if angle(text) == value:
             return text
     return str(_LONG.divide(Decimal(value), _DEGREE))
@@ -147,7 +145,7 @@ def _integer(text: str) -> int:
     value = number(text)
     if abs(value) > 2**53:
         raise ValueError("must be a whole number below 2^53")
-    return int(value)  # decimals are cut, as users' `(1/rate)/55e-6` ray counts need
+    return int(value)  # existing files compute ray counts that are not whole: (1/rate)/55e-6
 
 
 def _boolean(text: str) -> bool:
@@ -170,15 +168,23 @@ def _write_color(color: Color) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
+def _words_of(text: str) -> list[str]:
+    """Return the words of a list, which may stand in brackets as MRPT prints its poses."""
+    text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    return _WORD.findall(text)
+
+
 def _listed(rule: str, *layouts: str) -> Callable[[str], tuple[float, ...]]:
-    """Return a reader of number lists, laid out as in `layouts`; all failures say `rule`.
+    """Return a reader of number lists with one of `layouts`; all its errors have the text `rule`.
 
     In a layout each letter is a number, "a" one in degrees.
     """
     by_size = {len(layout): layout for layout in layouts}
 
     def read(text: str) -> tuple[float, ...]:
-        words = _WORD.findall(text)
+        words = _words_of(text)
         layout = by_size.get(len(words))
         if layout is None:
             raise ValueError(rule)
@@ -217,7 +223,7 @@ def _write_pose2d(pose: Pose) -> str:
 
 
 def _order_notice(text: str) -> str:
-    if len(_SEPARATORS.split(text.strip())) != 6:
+    if len(_words_of(text)) != 6:
         return ""
     return "six numbers are read as 'x y z yaw pitch roll', angles in degrees"
 
@@ -242,7 +248,7 @@ def _point3(values: tuple[float, ...]) -> Point3:
 
 def _points3(text: str) -> tuple[Point3, ...]:
     rule = "must be lines of 'x y z'"
-    values = _listed(rule, "x" * len(_WORD.findall(text)))(text)
+    values = _listed(rule, "x" * len(_words_of(text)))(text)
     if len(values) % 3:
         raise ValueError(rule)
     return tuple(zip(values[::3], values[1::3], values[2::3], strict=True))
@@ -310,7 +316,7 @@ INTEGER: Converter[int] = Converter("whole number", _integer, str)
 BOOLEAN: Converter[bool] = Converter("true or false", _boolean, lambda v: str(v).lower())
 COLOR: Converter[Color] = Converter("#RRGGBB[AA]", _color, _write_color, exact=False)
 DEGREES: Converter[float] = Converter("number", angle, show_angle, "deg")
-# Raw torques: the file format counts forward as negative, specs as positive.
+# Raw torques: forward is negative in the file format and positive in specs.
 REVERSED: Converter[float] = Converter(
     "number, negative = forward", lambda text: 0.0 - number(text), lambda v: show(0.0 - v)
 )

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""What a vehicle is made of: chassis, wheels in their fixed order, controller, drivetrain."""
+"""Dynamics of a vehicle: chassis, wheels in their fixed order, controller, drivetrain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from mvsim_core.specs.params import (
     param,
     section,
 )
-from mvsim_core.specs.shapes import shape_faults
+from mvsim_core.specs.shapes import shape_errors
 from mvsim_core.specs.wheel import WheelSpec
 
 Polygon = tuple[Point2, ...]
@@ -64,6 +64,7 @@ _CAR: Polygon = (
 )
 _GEAR = one_of("", "open", "torsen")
 _NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
+_NONE_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
 _AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
 
 
@@ -71,7 +72,7 @@ _AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
 class ChassisSpec(Spec):
     """The body without its wheels: a prism from zmin to zmax [m] in the vehicle frame.
 
-    With `shape_from_visual` the shape is None and comes, with zmin and zmax, from the meshes.
+    With `shape_from_visual` the shape is None; shape, zmin and zmax come from the meshes.
     """
 
     mass: float = param(15.0, unit="kg", check=POSITIVE, attribute=True, help="without wheels")
@@ -86,7 +87,20 @@ class ChassisSpec(Spec):
         unit="m",
         check=_NONE_OR_NOT_NEGATIVE,
         attribute=True,
-        help="height of the centre of mass, for weight_transfer; absent: half of zmin + zmax",
+        help="height of the centre of mass, for weight_transfer; default: half of zmin + zmax",
+    )
+    com: Point2 | None = param(
+        None,
+        conv=POINT2,
+        unit="m",
+        help="centre of mass in the vehicle frame; default: that of a uniform plate of its shape",
+    )
+    inertia: float | None = param(
+        None,
+        conv=NUMBER,
+        unit="kg m^2",
+        check=_NONE_OR_POSITIVE,
+        help="about the vertical axis through com; default: that of a uniform plate of its shape",
     )
     shape: Polygon | None = param(
         _HEXAGON,
@@ -99,18 +113,49 @@ class ChassisSpec(Spec):
     )
     shape_from_visual: bool = param(False, form="flag")
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the height range and the shape."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the height range and the shape."""
         if self.zmin >= self.zmax:
             yield f"zmin ({self.zmin:g} m) must be below zmax ({self.zmax:g} m)"
-        yield from shape_faults(self.shape)
+        yield from shape_errors(self.shape)
 
     def finished(self) -> ChassisSpec:
-        """Return self without a shape if that is to come from the meshes."""
+        """Return self without a shape if the meshes give it."""
         return replace(self, shape=None) if self.shape_from_visual else self
 
 
 CAR_CHASSIS = ChassisSpec(mass=500.0, zmin=0.2, zmax=1.4, color=Color.hex("#e83000"), shape=_CAR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotorSpec(Spec):
+    """A DC motor on each driven wheel, or the one of a drivetrain, and the delay of its commands.
+
+    Stall torque and no-load speed are those of the motor's shaft; they limit what a controller
+    asks for by the line from one to the other.
+    """
+
+    stall_torque: float | None = param(
+        None, conv=NUMBER, unit="N m", check=_NONE_OR_POSITIVE, attribute=True, help="of the shaft"
+    )
+    no_load_speed: float | None = param(
+        None, conv=NUMBER, unit="rad/s", check=_NONE_OR_POSITIVE, attribute=True
+    )
+    gear_ratio: float = param(
+        1.0, check=POSITIVE, attribute=True, help="turns of the shaft per turn of the wheel"
+    )
+    latency: float = param(
+        0.0,
+        unit="s",
+        check=NOT_NEGATIVE,
+        attribute=True,
+        help="set points of speed and steering act so much later, in whole steps",
+    )
+
+    def errors(self) -> Iterator[str]:
+        """Yield an error if one end of the line is missing."""
+        if (self.stall_torque is None) != (self.no_load_speed is None):
+            yield "stall_torque and no_load_speed belong together"
 
 
 def _wheels(*places: tuple[str, float, float]) -> tuple[WheelSpec, ...]:
@@ -125,15 +170,21 @@ class DynamicsSpec(Spec):
     chassis: ChassisSpec = section(ChassisSpec(), "chassis", ChassisSpec)
     wheels: tuple[WheelSpec, ...] = section((), "", WheelSpec, named=True)
     controller: ControllerSpec = RawSpec()
+    motor: MotorSpec = section(MotorSpec(), "motor", MotorSpec)
     weight_transfer: bool = param(
-        False, help="wheel loads follow the centre of mass, accelerations and slopes"
+        False, help="wheel loads depend on the centre of mass, accelerations and slopes"
     )
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the wheels as a whole."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the wheels as a whole."""
         places = [(wheel.x, wheel.y) for wheel in self.wheels]
         if len(places) > 1 and len(set(places)) == 1:
-            yield "all wheels stand on the same point"
+            yield "all wheels are at the same position"
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning about a latency without effect."""
+        if self.motor.latency > 0.0 and isinstance(self.controller, RawSpec):
+            yield "the latency of <motor> has no effect: the controller 'raw' takes torques"
 
 
 _TWO = _wheels(("l_wheel", 0.0, 0.5), ("r_wheel", 0.0, -0.5))
@@ -154,7 +205,7 @@ _CAR_WHEELS = _wheels(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferentialSpec(DynamicsSpec):
-    """Left and right wheels driven apart; two, three (a caster) or four wheels.
+    """Left and right wheels driven independently; two wheels, three (a caster) or four.
 
     Wheel order: left, right, caster; with four: left rear, right rear, left front, right front.
     """
@@ -170,20 +221,20 @@ class DifferentialSpec(DynamicsSpec):
         """Number of wheels that the class has: 2, 3 or 4."""
         return {"differential_3_wheels": 3, "differential_4_wheels": 4}.get(self.kind, 2)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the wheels as a whole."""
-        yield from DynamicsSpec.faults(self)
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the wheels as a whole."""
+        yield from DynamicsSpec.errors(self)
         if len(self.wheels) != self.variant:
-            yield f"{self.kind} needs {self.variant} wheels, got {len(self.wheels)}"
+            yield f"{self.kind} must have {self.variant} wheels, got {len(self.wheels)}"
         elif self.wheels[0].y == self.wheels[1].y:
-            yield "the left and the right wheel have the same y"
+            yield "the left and the right wheel must differ in y"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AckermannSpec(DynamicsSpec):
     """A car: rear left, rear right, front left, front right wheel; the front ones steer.
 
-    `max_steer` [rad] is the angle of the virtual wheel in the middle of the front axle.
+    `max_steer` [rad] is the largest angle of the virtual wheel in the middle of the front axle.
     """
 
     kind: str = "ackermann"
@@ -207,20 +258,21 @@ class AckermannSpec(DynamicsSpec):
         conv=DEGREES,
         unit="rad/s",
         check=Check("must be > 0", lambda v: v is None or v > 0),
-        help="how fast the wheels turn; absent: at once",
+        help="maximum steering rate; default: unlimited",
     )
     drive: str = param("rear", check=one_of("rear", "front", "all"), help="driven wheels")
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the wheels as a whole."""
-        yield from DynamicsSpec.faults(self)
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the wheels as a whole."""
+        yield from DynamicsSpec.errors(self)
         if len(self.wheels) != 4:
-            yield f"{self.kind} needs 4 wheels, got {len(self.wheels)}"
+            yield f"{self.kind} must have 4 wheels, got {len(self.wheels)}"
         elif self.wheels[0].x == self.f_wheels_x:
-            yield f"front and rear wheels have the same x ({self.f_wheels_x:g} m, see f_wheels_x)"
+            x = self.f_wheels_x
+            yield f"f_wheels_x must differ from x of the rear wheels, both are {x:g} m"
 
     def finished(self) -> Any:
-        """Return self with the front wheels where f_wheels_x and f_wheels_d put them."""
+        """Return self with the front wheels at f_wheels_x and f_wheels_d."""
         rear_left, rear_right, left, right = self.wheels
         half = 0.5 * self.f_wheels_d
         left = replace(left, x=self.f_wheels_x, y=half)
@@ -230,15 +282,16 @@ class AckermannSpec(DynamicsSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferentialGearsSpec(Spec):
-    """How an engine's torque reaches the wheels.
+    """Distribution of the engine's torque to the wheels.
 
-    Splits are the share of the first-named side, biases the locking ratio of torsen gears.
+    A split is the fraction of the side named first, a bias the locking ratio of a torsen
+    differential.
     """
 
     type: str = param("torsen_4wd", attribute=True, check=one_of(*DRIVETRAINS))
-    center: str = param("", check=_GEAR, help="overrides type between the axles")
-    front: str = param("", check=_GEAR, help="overrides type at the front axle")
-    rear: str = param("", check=_GEAR, help="overrides type at the rear axle")
+    center: str = param("", check=_GEAR, help="overrides type, between the axles")
+    front: str = param("", check=_GEAR, help="overrides type, at the front axle")
+    rear: str = param("", check=_GEAR, help="overrides type, at the rear axle")
     front_rear_split: float = param(0.5, check=in_range(0.0, 1.0))
     front_left_right_split: float = param(0.5, check=in_range(0.0, 1.0))
     rear_left_right_split: float = param(0.5, check=in_range(0.0, 1.0))
@@ -259,12 +312,13 @@ class DrivetrainSpec(AckermannSpec):
         DifferentialGearsSpec(), "drivetrain", DifferentialGearsSpec
     )
 
-    def doubts(self) -> Iterator[str]:
-        """Yield what the drivetrain decides instead."""
+    def warnings(self) -> Iterator[str]:
+        """Yield warnings about the motor, and if `drive` is given: the drivetrain decides."""
+        yield from AckermannSpec.warnings(self)
         if self.drive != "rear":
             yield (
                 f"drive {self.drive!r} has no effect on 'ackermann_drivetrain': the type of its"
-                f" <drivetrain>, {self.gears.type!r}, says which wheels are driven"
+                f" <drivetrain>, {self.gears.type!r}, selects the driven wheels"
             )
 
 
@@ -276,15 +330,15 @@ class FreeWheelsSpec(DynamicsSpec):
     wheels: tuple[WheelSpec, ...] = section((), "wheel", WheelSpec, many=True)
     controller: ControllerSpec = section(RawSpec(), "controller", DIFFERENTIAL_CONTROLLERS)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the wheels as a whole."""
-        yield from DynamicsSpec.faults(self)
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the wheels as a whole."""
+        yield from DynamicsSpec.errors(self)
         if not self.wheels:
-            yield f"dynamics of class {self.kind!r} need at least one <wheel>"
+            yield f"dynamics of class {self.kind!r} require at least one <wheel>"
 
 
 def _mecanum(name: str, x: float, y: float) -> WheelSpec:
-    """Return a wheel of the usual arrangement, whose rollers form an X seen from above."""
+    """Return a wheel of the usual arrangement: the rollers form an X seen from above."""
     angle = math.copysign(0.25 * math.pi, x * y)
     return WheelSpec(name=name, x=x, y=y, type="mecanum", roller_angle=angle)
 
@@ -321,4 +375,8 @@ DYNAMICS = Variants(
     },
     base=DynamicsSpec,
     group="mvsim.dynamics",
+    aliases={
+        "car_ackermann": "ackermann",
+        "car_ackermann_drivetrain": "ackermann_drivetrain",
+    },
 )

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""World elements: ground, planes, maps, regions, decoration."""
+"""World elements: ground, planes, maps, regions, point clouds, sky."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from mvsim_core.specs.params import (
     Check,
     Spec,
     Variants,
+    no_effect_hint,
     param,
     section,
-    without_effect,
 )
 from mvsim_core.specs.simulable import SimulableSpec
-from mvsim_core.specs.visual import BOTH_SIDES, CULL_FACES, NO_SPLIT
+from mvsim_core.specs.visual import CULL_FACES, CULL_HELP, NO_SPLIT
 
 _GREY = Color.hex("#a0a0a0")
 _QUARTER_TURNS = Check(
@@ -49,7 +49,7 @@ _KERNEL = Check(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundGridSpec(Spec):
-    """A grid that the original's window draws and no sensor sees; RViz draws its own."""
+    """A grid on the ground of the original's window; sensors do not see it."""
 
     kind: str = "ground_grid"
     floating: bool = param(True)
@@ -64,17 +64,17 @@ class GroundGridSpec(Spec):
     y_max: float = param(25.0, unit="m")
     interval: float = param(5.0, unit="m", check=POSITIVE)
 
-    def notes(self) -> Iterator[str]:
-        """Yield that all of it is without effect."""
-        yield without_effect("a ground_grid", "no sensor sees it, and RViz draws its own grid")
+    def hints(self) -> Iterator[str]:
+        """Yield that the element has no effect."""
+        yield no_effect_hint("a ground_grid", "sensors do not see it, and RViz draws its own grid")
 
-    def faults(self) -> Iterator[str]:
-        """Yield that the rectangle is empty."""
+    def errors(self) -> Iterator[str]:
+        """Yield an error if the rectangle is empty."""
         yield from _empty(self)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield which limits are exchanged."""
-        yield from _exchanged(self)
+    def warnings(self) -> Iterator[str]:
+        """Yield the limits that are swapped."""
+        yield from _swapped(self)
 
     def finished(self) -> Any:
         """Return self with the smaller limits first."""
@@ -85,18 +85,18 @@ class GroundGridSpec(Spec):
 class OccupancyGridSpec(Spec):
     """A 2D map whose occupied cells are walls of unlimited height.
 
-    `centerpixel_x`, `centerpixel_y` are the pixel, counted from the lower left corner of an
-    image, that is the world's origin.
+    `centerpixel_x`, `centerpixel_y` is the pixel at the world's origin, counted from the lower
+    left corner of an image.
     """
 
     kind: str = "occupancy_grid"
     file: str = param(
         "", conv=FILE, required=True, check=NOT_EMPTY, help="image, Nav2 .yaml or .gridmap[.gz]"
     )
-    resolution: float = param(0.10, unit="m", check=POSITIVE, help="of a pixel, images only")
+    resolution: float = param(0.10, unit="m", check=POSITIVE, help="size of a pixel, images only")
     centerpixel_x: float = param(-1.0, help="images only")
     centerpixel_y: float = param(-1.0, help="images only")
-    show_collisions: bool = param(True, idle="RViz shows the map")
+    show_collisions: bool = param(True, no_effect="RViz shows the map")
     restitution: float = param(0.01, check=NOT_NEGATIVE)
     lateral_friction: float = param(0.5, check=NOT_NEGATIVE)
 
@@ -105,7 +105,7 @@ class OccupancyGridSpec(Spec):
 class ElevationMapSpec(Spec):
     """Ground heights on a grid; rows run along +x, columns along +y.
 
-    The heights come from an image (its darkest and brightest grey become min and max z), a
+    The heights come from an image (its darkest and brightest pixels are at min and max z), a
     matrix, or a text file of points x y z r g b.
     """
 
@@ -119,9 +119,13 @@ class ElevationMapSpec(Spec):
     dem_offset_x: float = param(0.0, unit="m")
     dem_offset_y: float = param(0.0, unit="m")
     dem_offset_z: float = param(0.0, unit="m")
-    resolution: float = param(1.0, unit="m", check=POSITIVE, help="distance of the heights")
-    corner_min_x: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
-    corner_min_y: float | None = param(None, conv=NUMBER, unit="m", help="absent: centred")
+    resolution: float = param(1.0, unit="m", check=POSITIVE, help="grid spacing")
+    corner_min_x: float | None = param(
+        None, conv=NUMBER, unit="m", help="default: the map is centred"
+    )
+    corner_min_y: float | None = param(
+        None, conv=NUMBER, unit="m", help="default: the map is centred"
+    )
     texture_image: str = param("", conv=URI)
     texture_image_rotate: int = param(
         0, unit="deg", check=_QUARTER_TURNS, help="counter-clockwise, seen from above"
@@ -129,13 +133,13 @@ class ElevationMapSpec(Spec):
     texture_extension_x: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
     texture_extension_y: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
     mesh_color: Color = param(Color.hex("#a0e0a0"))
-    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, idle=NO_SPLIT)
+    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, no_effect=NO_SPLIT)
     apply_kernel: Matrix | None = param(
-        None, conv=MATRIX, check=_KERNEL, help="convolution on the heights, zero padded"
+        None, conv=MATRIX, check=_KERNEL, help="convolution kernel for the heights, zero padded"
     )
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the source of the heights."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the source of the heights."""
         if self.elevation_image:
             low, high = self.elevation_image_min_z, self.elevation_image_max_z
             if low == high:
@@ -152,16 +156,16 @@ class ElevationMapSpec(Spec):
                 )
         elif not self.dem_xyzrgb_file:
             yield (
-                "an elevation_map needs <elevation_image>, <elevation_data_matrix> or"
+                "an elevation_map requires <elevation_image>, <elevation_data_matrix> or"
                 " <dem_xyzrgb_file>"
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HorizontalPlaneSpec(SimulableSpec):
-    """A rectangle at height z of its own pose; ground for what is above it, and seen.
+    """A rectangle at height z above its own pose: ground for bodies, and visible to sensors.
 
-    Its pose shifts and turns it, but does not tilt it.
+    Its pose moves and turns it, but does not tilt it.
     """
 
     kind: str = "horizontal_plane"
@@ -172,27 +176,27 @@ class HorizontalPlaneSpec(SimulableSpec):
     z: float = param(0.0, unit="m")
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
+    cull_face: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
 
     @property
     def moves(self) -> bool:
-        """Whether it needs a frame of its own: it is animated, or its sides are turned."""
+        """Whether it has a frame of its own: it is animated, or its sides are turned."""
         return self.animation is not None or self.init_pose.yaw != 0.0
 
-    def faults(self) -> Iterator[str]:
-        """Yield that the rectangle is empty."""
+    def errors(self) -> Iterator[str]:
+        """Yield an error if the rectangle is empty."""
         yield from _empty(self)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield which limits are exchanged, and that it would have to be tilted."""
-        yield from _exchanged(self)
+    def warnings(self) -> Iterator[str]:
+        """Yield the limits that are swapped, and a pose that would tilt the plane."""
+        yield from _swapped(self)
         if self.init_pose.roll or self.init_pose.pitch:
             yield (
-                "a horizontal_plane stays level: roll and pitch of its pose have no effect;"
-                ' take a <block> with <geometry type="ramp"/> or an elevation_map'
+                "a horizontal_plane is level: roll and pitch of its pose have no effect;"
+                ' use a <block> with <geometry type="ramp"/> or an elevation_map'
             )
 
     def finished(self) -> Any:
@@ -214,21 +218,21 @@ class VerticalPlaneSpec(SimulableSpec):
     thickness: float = param(0.02, unit="m", check=NOT_NEGATIVE)
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
-    cull_face: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
+    cull_face: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
     texture: str = param("", conv=URI)
     texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
     texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
     openings: tuple[OpeningSpec, ...] = section((), "", OPENINGS, by="tag", many=True)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield what would move it, but does not."""
+    def warnings(self) -> Iterator[str]:
+        """Yield the fields of a movable entity that have no effect on a wall."""
         if self.init_pose != Pose():
-            yield "init_pose does not move a vertical_plane; x0, y0, x1, y1, z say where it stands"
+            yield "init_pose has no effect on a vertical_plane; x0, y0, x1, y1, z are its position"
         if self.animation is not None:
-            yield "a vertical_plane cannot move: its <animation> has no effect; take a <block>"
+            yield "a vertical_plane cannot move: its <animation> has no effect; use a <block>"
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the ends."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the ends."""
         if (self.x0, self.y0) == (self.x1, self.y1):
             yield (
                 "the two ends of a vertical_plane must differ, both are at"
@@ -247,14 +251,14 @@ class PointcloudSpec(Spec):
         3.0,
         also=("render_points_size",),
         check=POSITIVE,
-        idle="each point is seen as a grain of 2 cm, whatever its distance",
+        no_effect="sensors see each point with a size of 2 cm",
     )
     pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, unit="m, rad")
 
-    def faults(self) -> Iterator[str]:
-        """Yield that there is no file."""
+    def errors(self) -> Iterator[str]:
+        """Yield an error if there is no file."""
         if not self.file_txt_2d and not self.file_txt_3d:
-            yield "a pointcloud needs <file_txt_2d> or <file_txt_3d>"
+            yield "a pointcloud requires <file_txt_2d> or <file_txt_3d>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,19 +271,19 @@ class SkyboxSpec(Spec):
         conv=URI,
         required=True,
         check=Check(
-            "must contain %s once, which stands for Front, Back, Down ...",
+            "must contain %s once, in place of Front, Back, Down ...",
             lambda v: v.count("%s") == 1,
         ),
     )
 
 
-#: What the world is asked for in regions.
+#: Properties that the simulator reads.
 PROPERTIES = ("friction_mu", "friction_C_rr", "gps_no_coverage")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyRegionSpec(Spec):
-    """A box in which a property has a value; the first region that matches counts.
+    """A box in which a property has a value; where boxes overlap the first one is used.
 
     Known properties: `friction_mu`, `friction_C_rr` (numbers), `gps_no_coverage` (true, false).
     """
@@ -304,29 +308,29 @@ class PropertyRegionSpec(Spec):
                 return value
         return None
 
-    def doubts(self) -> Iterator[str]:
-        """Yield which limits are exchanged, and that nothing reads the property."""
-        yield from _exchanged(self)
+    def warnings(self) -> Iterator[str]:
+        """Yield the limits that are swapped, and an unknown property."""
+        yield from _swapped(self)
         if self.property_name not in PROPERTIES:
             hint = suggestion(self.property_name, PROPERTIES, listed=True)
-            yield f"nothing here reads the property {self.property_name!r}{hint}"
+            yield f"unknown property {self.property_name!r} has no effect{hint}"
 
     def finished(self) -> Any:
         """Return self with the smaller limits first."""
         return _ordered(self)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the value and the extent."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the value and the extent."""
         yield from _empty(self)
         if self.z_min >= self.z_max:
             yield f"z_min ({self.z_min:g} m) must be below z_max ({self.z_max:g} m)"
         if self.value is None:
-            yield "a property_region needs <value_double>, <value_bool> or <value_string>"
+            yield "a property_region requires <value_double>, <value_bool> or <value_string>"
         elif self.property_name == "gps_no_coverage" and not isinstance(self.value, bool):
-            yield "gps_no_coverage needs <value_bool>"
+            yield "gps_no_coverage requires <value_bool>"
         elif self.property_name in ("friction_mu", "friction_C_rr"):
             if self.value_double is None:
-                yield f"{self.property_name} needs <value_double>"
+                yield f"{self.property_name} requires <value_double>"
             elif self.value_double < 0:
                 yield f"{self.property_name} must be >= 0, got {self.value_double:g}"
 
@@ -341,13 +345,13 @@ def _ranges(spec: _Rectangle) -> tuple[tuple[str, float, float], tuple[str, floa
 def _empty(spec: _Rectangle) -> Iterator[str]:
     for axis, low, high in _ranges(spec):
         if low == high:
-            yield f"{axis}_min and {axis}_max are both {low:g} m"
+            yield f"{axis}_min and {axis}_max must differ, both are {low:g} m"
 
 
-def _exchanged(spec: _Rectangle) -> Iterator[str]:
+def _swapped(spec: _Rectangle) -> Iterator[str]:
     for axis, low, high in _ranges(spec):
         if low > high:
-            yield f"{axis}_min ({low:g} m) and {axis}_max ({high:g} m) are exchanged"
+            yield f"{axis}_min ({low:g} m) is above {axis}_max ({high:g} m); they are swapped"
 
 
 def _ordered(spec: _Rectangle) -> _Rectangle:

@@ -12,15 +12,19 @@ from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, Variants, para
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrictionSpec(Spec):
-    """What all friction models share: bearing damping, rolling resistance, slope hold."""
+    """Base of all friction models: bearing damping, rolling resistance, slope hold."""
 
     kind: str = ""
     c_damping: float = param(
-        0.01, xml="C_damping", unit="N m s/rad", check=NOT_NEGATIVE, help="of the wheel's spin"
+        0.01,
+        xml="C_damping",
+        unit="N m s/rad",
+        check=NOT_NEGATIVE,
+        help="damping of the wheel's spin",
     )
     c_rr: float = param(0.0, xml="C_rr", check=NOT_NEGATIVE, help="rolling resistance coefficient")
     slope_hold: bool = param(
-        True, help="a vehicle without torque stays put on a slope while friction suffices"
+        True, help="a vehicle without torque stands still on a slope while friction suffices"
     )
 
 
@@ -30,7 +34,7 @@ class DefaultFrictionSpec(FrictionSpec):
 
     kind: str = "default"
     mu: float = param(0.8, check=NOT_NEGATIVE, help="friction coefficient")
-    friction_circle: bool = param(False, help="limit the force as a vector, not per axis")
+    friction_circle: bool = param(False, help="limits the force as a vector, not per axis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

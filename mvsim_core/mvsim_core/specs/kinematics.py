@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinematics: limits that a vehicle's commanded twist meets before its motor controller."""
+"""Kinematics: limits of the commanded twist of a vehicle, applied before its controller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mvsim_core.specs.params import (
     section,
 )
 
-#: What gives way when speed and turn can't both be had; the order is that of the kernel's codes.
+#: What is reduced if the wheels cannot follow the twist; in the order of the kernel's codes.
 STRATEGIES = ("angular", "torques", "intersection")
 
 _NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
@@ -27,14 +27,14 @@ _POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModulationSpec(Spec):
-    """Base of what changes a feasible twist once more."""
+    """Base of modulations, which change the feasible twist."""
 
     kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitAccelerationSpec(ModulationSpec):
-    """Limits of the linear acceleration, as a vector, and of the angular one; absent: none."""
+    """Limits of the linear acceleration, as a vector, and of the angular one; default: none."""
 
     kind: str = "LimitAcceleration"
     max_acceleration: float | None = param(
@@ -47,18 +47,18 @@ class LimitAccelerationSpec(ModulationSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MotorControllerSpec(ModulationSpec):
-    """Motors whose torque goes a share of the way to the needed one in each step."""
+    """Motors whose torque approaches the required one by a fraction `k` in each step."""
 
     kind: str = "MotorController"
-    k: float = param(0.1, check=NOT_NEGATIVE, attribute=True, help="the share, a step")
+    k: float = param(0.1, check=NOT_NEGATIVE, attribute=True, help="fraction per step")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MotorPidSpec(ModulationSpec):
-    """Motors whose torque follows the needed one by a PID, one a wheel."""
+    """Motors whose torque follows the required one by a PID for each wheel."""
 
     kind: str = "MotorPID"
-    k_p: float = param(1.0, check=NOT_NEGATIVE, attribute=True, help="a step")
+    k_p: float = param(1.0, check=NOT_NEGATIVE, attribute=True, help="per step")
     k_i: float = param(0.0, unit="1/s", check=NOT_NEGATIVE, attribute=True)
     k_d: float = param(0.0, unit="s", check=NOT_NEGATIVE, attribute=True)
 
@@ -76,7 +76,7 @@ MODULATIONS = Variants(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KinematicsSpec(Spec):
-    """Limits of the speed and the angular speed of the body; absent: none."""
+    """Limits of the speed and the angular speed of the body; default: none."""
 
     kind: str = "Omni"
     max_speed: float | None = param(
@@ -85,22 +85,22 @@ class KinematicsSpec(Spec):
     max_angular_speed: float | None = param(None, conv=NUMBER, unit="rad/s", check=_NOT_NEGATIVE)
     modulations: tuple[ModulationSpec, ...] = section((), "modulation", MODULATIONS, many=True)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong between the modulations and the class."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the combination of modulations and class."""
         kinds = [modulation.kind for modulation in self.modulations]
         for kind in dict.fromkeys(kinds):
             if kinds.count(kind) > 1:
-                yield f"has {kinds.count(kind)} modulations of class {kind!r}, at most one counts"
+                yield f"only one modulation of class {kind!r} is allowed, got {kinds.count(kind)}"
         motors = [m for m in self.modulations if isinstance(m, MotorControllerSpec | MotorPidSpec)]
         if motors and not isinstance(self, TwoWheelsDiffDynSpec):
-            yield f"a modulation of class {motors[0].kind!r} needs kinematics of class '2WDiffDyn'"
+            yield f"a modulation of class {motors[0].kind!r} requires the class '2WDiffDyn'"
         if len({motor.kind for motor in motors}) > 1:
-            yield "can have one motor: 'MotorController' or 'MotorPID'"
+            yield "only one motor is allowed: 'MotorController' or 'MotorPID'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoWheelsDiffSpec(KinematicsSpec):
-    """Two driven wheels of limited speed; turning goes before driving."""
+    """Two driven wheels of limited speed; angular speed has priority over linear speed."""
 
     kind: str = "2WDiff"
     axis: float | None = param(
@@ -109,7 +109,7 @@ class TwoWheelsDiffSpec(KinematicsSpec):
         conv=NUMBER,
         unit="m",
         check=_POSITIVE,
-        help="distance of the wheels; absent: that of the vehicle's",
+        help="distance of the wheels; default: from the vehicle",
     )
     max_forward_speed: float | None = param(None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE)
     max_backward_speed: float | None = param(None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE)
@@ -127,9 +127,12 @@ class TwoWheelsDiffDynSpec(TwoWheelsDiffSpec):
         None,
         conv=NUMBER,
         check=_POSITIVE,
-        help="moment of inertia over that of a disc as wide as the axis; absent: the vehicle's",
+        help="moment of inertia relative to that of a disc of this diameter; default: from the"
+        " vehicle",
     )
-    strategy: str = param("angular", check=one_of(*STRATEGIES), help="what gives way")
+    strategy: str = param(
+        "angular", check=one_of(*STRATEGIES), help="part of the twist that is reduced"
+    )
 
 
 KINEMATICS = Variants(

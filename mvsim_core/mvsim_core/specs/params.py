@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a spec field says about itself: XML names, notation, unit, check, help.
+"""Declarations of spec fields: XML names, notation, unit, check, help.
 
-This is the one truth about a parameter. The reader, the error texts, the printed schema and
-the sweep of all defaults come from it, so a plug-in gets all of them by declaring its fields::
+Each parameter is declared once. The reader, the error texts, the printed schema and the test of
+all defaults use the declaration, so a plug-in gets all of them by declaring its fields::
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class SpringSpec(Spec):
         stiffness: float = param(10.0, unit="N/m", check=POSITIVE, help="spring constant")
 
-Scalars are accepted as attribute or as child element alike; `attribute=True` only says which
-of the two the documentation shows and a dump writes.
+Scalars are accepted as attribute and as child element; `attribute=True` only selects the form
+that the documentation shows and `dump_world` writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -28,13 +28,14 @@ from mvsim_core.specs import converters
 from mvsim_core.specs.converters import Color, Converter
 
 T = TypeVar("T")
+S = TypeVar("S", bound="Spec")
 _log = logging.getLogger(__name__)
 
 Form = Literal["child", "attribute", "text", "flag", "many", "items"]
 
 
 class Where(NamedTuple):
-    """The place that a spec was read from; line 0 when it was made in Python."""
+    """The place that a spec is read from; line 0 if it is made in Python."""
 
     file: str = ""
     line: int = 0
@@ -49,54 +50,65 @@ NOWHERE = Where()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """Base of all specs: plain frozen values that say what a file says."""
+    """Base of all specs: immutable plain values in SI units that hold the content of a file.
+
+    Specs compare by value, can be pickled, and a copy of one is the spec itself.
+    """
 
     where: Where = dataclasses.field(default=NOWHERE, compare=False, repr=False)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong between fields, each as a sentence without a full stop."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the relation of fields, each as a sentence without a full stop."""
         yield from ()
 
-    def doubts(self) -> Iterator[str]:
-        """Yield what is odd but understood, in the same manner."""
+    def warnings(self) -> Iterator[str]:
+        """Yield warnings about values that are accepted but probably not meant, likewise."""
         yield from ()
 
-    def notes(self) -> Iterator[str]:
-        """Yield what is accepted and has no effect here, with the reason, in the same manner."""
-        for field, name, default, reason in _idle_fields(type(self)):
+    def hints(self) -> Iterator[str]:
+        """Yield what is accepted without effect, with the reason, likewise."""
+        for field, name, default, reason in _fields_without_effect(type(self)):
             if getattr(self, field) != default:
-                yield without_effect(name, reason)
+                yield no_effect_hint(name, reason)
 
     def finished(self) -> Any:
         """Return self with derived fields filled in; the reader calls it last."""
         return self
 
+    def __copy__(self: S) -> S:
+        """Return self, which cannot change."""
+        return self
 
-def without_effect(name: str, reason: str) -> str:
-    """Return the note on something that a file asks for and nobody needs."""
+    def __deepcopy__(self: S, memo: dict[int, Any]) -> S:
+        """Return self, which cannot change."""
+        return self
+
+
+def no_effect_hint(name: str, reason: str) -> str:
+    """Return the hint that something in a file is accepted without effect."""
     return f"{name} is accepted and has no effect: {reason}"
 
 
-_IDLE_FIELDS: dict[type[Spec], tuple[tuple[str, str, Any, str], ...]] = {}
+_FIELDS_WITHOUT_EFFECT: dict[type[Spec], tuple[tuple[str, str, Any, str], ...]] = {}
 
 
-def _idle_fields(spec: type[Spec]) -> tuple[tuple[str, str, Any, str], ...]:
+def _fields_without_effect(spec: type[Spec]) -> tuple[tuple[str, str, Any, str], ...]:
     """Return field, name in the file, default and reason of all params without effect."""
-    if spec not in _IDLE_FIELDS:
+    if spec not in _FIELDS_WITHOUT_EFFECT:
         defaults = {field.name: field.default for field in dataclasses.fields(spec)}
-        _IDLE_FIELDS[spec] = tuple(
-            (name, about.name or name, defaults[name], about.idle)
+        _FIELDS_WITHOUT_EFFECT[spec] = tuple(
+            (name, about.name or name, defaults[name], about.no_effect)
             for name, about in params(spec)
-            if about.idle
+            if about.no_effect
         )
-    return _IDLE_FIELDS[spec]
+    return _FIELDS_WITHOUT_EFFECT[spec]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """A rule on one value: `rule` completes "mass ..." in an error message.
 
-    `words` are the texts that pass, if they are few.
+    `words` are the texts that pass, if the rule lists them.
     """
 
     rule: str
@@ -107,7 +119,7 @@ class Check:
 def in_range(low: float, high: float, shown: str = "") -> Check:
     """Return the check low <= value <= high; `shown` is the range in the file's unit."""
     rule = f"must be in {shown or f'[{low:g}, {high:g}]'}"
-    # The slack admits 360 degrees after conversion to radians.
+    # The tolerance admits 360 degrees after their conversion to radians.
     return Check(rule, lambda v: low - 1e-9 <= v <= high + 1e-9)
 
 
@@ -131,7 +143,7 @@ def one_of(*words: str) -> Check:
 POSITIVE = Check("must be > 0", lambda v: v > 0)
 NOT_NEGATIVE = Check("must be >= 0", lambda v: v >= 0)
 NOT_EMPTY = Check("must not be empty", bool)
-#: Corners of the finest shape: to look for crossing edges takes time by the square.
+#: Most corners of a shape: the search for crossing edges takes time by their square.
 MOST_CORNERS = 2000
 POLYGON = Check(
     f"must have 3 to {MOST_CORNERS} different points",
@@ -141,9 +153,9 @@ POLYGON = Check(
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Another XML name of a field, perhaps with another notation.
+    """Another XML name of a field, possibly with another notation.
 
-    A `notice` is reported as a warning when the alias is used.
+    A `notice` is reported as a warning where the alias is used.
     """
 
     name: str
@@ -166,11 +178,11 @@ class Param:
     help: str
     required: bool
     expected: bool
-    idle: str
+    no_effect: str
 
     @property
     def file_unit(self) -> str:
-        """Return the unit inside the file, which is degrees for angles."""
+        """Return the unit in the file, which is degrees for angles."""
         return self.unit_of(self.converter)
 
     def unit_of(self, converter: Converter[Any]) -> str:
@@ -189,14 +201,16 @@ class Section:
     """How a field that is itself a spec, or a tuple of specs, is written in XML.
 
     `spec` is the spec class, or the `Variants` to choose from by the `class` attribute
-    (`by="class"`), another attribute, or the tag itself (`by="tag"`). With `named`, the
-    default is a tuple of specs whose `name` is the tag that may replace each of them. With
-    `tolerant`, what only another variant reads is let pass, so that users can switch variants.
+    (`by="class"`), another attribute, or the tag itself (`by="tag"`); `by_alias` is another name
+    of that attribute. With `named`, the default is a tuple of specs, and `name` of each is the
+    tag that replaces it. With `tolerant`, names that only another variant reads give no warning,
+    so that users can switch variants.
     """
 
     tag: str
     spec: type[Spec] | Variants
     by: str
+    by_alias: str
     many: bool
     named: bool
     required: bool
@@ -205,7 +219,7 @@ class Section:
 
 
 class Variants(Mapping[str, Spec]):
-    """The models to choose from by name; each is a spec whose values are the defaults."""
+    """Models to choose from by name; each is a spec that holds the defaults."""
 
     def __init__(
         self,
@@ -216,9 +230,10 @@ class Variants(Mapping[str, Spec]):
         aliases: Mapping[str, str] | None = None,
         group: str = "",
     ) -> None:
-        """Know the prototypes `known`; `what` names the choice for people.
+        """Start with the prototypes `known`; `what` names the choice in messages.
 
-        `group` is the entry-point group whose classes add their `Spec` when a name is not known.
+        `group` is the entry-point group of plug-ins, whose classes are loaded, and their `Spec`
+        added, when a name is not known.
         """
         self.what = what
         self._group = group
@@ -227,13 +242,13 @@ class Variants(Mapping[str, Spec]):
         self._known = dict(known)
 
     def register(self, name: str, prototype: Spec) -> None:
-        """Add a model; a name that is taken raises ValueError."""
+        """Add a model; a name that is already used raises ValueError."""
         if name in self._known:
             raise ValueError(f"{self.what} {name!r} is registered twice")
         self._known[name] = prototype
 
     def load_plugins(self) -> None:
-        """Add the specs of installed plug-ins; a broken one is logged and left out."""
+        """Add the specs of installed plug-ins; a broken one is logged and skipped."""
         group, self._group = self._group, ""
         for point in entry_points(group=group) if group else ():
             name = point.name.rpartition("/")[2]  # a controller may be "dynamics/controller"
@@ -271,7 +286,7 @@ _BY_TYPE: tuple[tuple[type, Converter[Any]], ...] = (
 )
 
 
-def param(  # noqa: PLR0913 (one keyword for each thing that a field says about itself)
+def param(  # noqa: PLR0913 (one keyword for each property of a field)
     default: T,
     *,
     xml: str = "",
@@ -286,17 +301,16 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
     into: tuple[str, ...] = (),
     required: bool = False,
     expected: bool = False,
-    idle: str = "",
+    no_effect: str = "",
 ) -> T:
     """Return a dataclass field that is read from XML.
 
-    `xml` is the name in the file when it differs from the field's, `also` lists further
-    names, `conv` the notation (by default that of the default's type). `form` is "text" for
-    the element's own text, "flag" for an element whose presence means true, "many" for a
-    repeated element, "items" for an element that holds repeated `item` elements. `into`
-    names the fields that one notation fills together, this one first. Where an `expected`
-    one is missing, the default applies with a warning. `idle` says of one that is accepted
-    without effect why that is so.
+    `xml` is the name in the file if it differs from the field's, `also` lists further names,
+    `conv` is the notation (by default that of the default's type). `form` is "text" for the
+    element's own text, "flag" for an element whose presence means true, "many" for a repeated
+    element, "items" for an element that holds repeated `item` elements. `into` names the fields
+    that one notation fills together, this one first. A missing `expected` value gives a warning
+    that names the default. `no_effect` is the reason why a value is accepted without effect.
     """
     if conv is None:
         conv = next((c for kind, c in _BY_TYPE if isinstance(default, kind)), None)
@@ -314,7 +328,7 @@ def param(  # noqa: PLR0913 (one keyword for each thing that a field says about 
         help=help,
         required=required,
         expected=expected,
-        idle=idle,
+        no_effect=no_effect,
     )
     return dataclasses.field(default=default, metadata={"param": about})
 
@@ -325,6 +339,7 @@ def section(  # noqa: PLR0913 (likewise)
     spec: type[Spec] | Variants,
     *,
     by: str = "class",
+    by_alias: str = "",
     many: bool = False,
     named: bool = False,
     required: bool = False,
@@ -336,6 +351,7 @@ def section(  # noqa: PLR0913 (likewise)
         tag=tag,
         spec=spec,
         by=by,
+        by_alias=by_alias,
         many=many,
         named=named,
         required=required,
@@ -359,6 +375,79 @@ def sections(spec: type[Spec] | Spec) -> Iterator[tuple[str, Section]]:
             yield field.name, field.metadata["section"]
 
 
+@dataclass(frozen=True, slots=True)
+class SpecIndex:
+    """The names that a spec class reads, but for tags of wheels: they depend on the prototype."""
+
+    params: tuple[tuple[str, Param, tuple[Alias, ...]], ...]
+    by_name: Mapping[str, tuple[int, ...]]  # rows of params, by name in the file
+    always: frozenset[int]  # rows to read even if none of their names occurs
+    sections: tuple[tuple[str, Section], ...]
+    children: frozenset[str]
+    attributes: frozenset[str]
+    reads_text: bool
+
+    def rows(self, names: Iterable[str]) -> list[int]:
+        """Return the rows of the params to read where these names occur, in order."""
+        rows = set(self.always)
+        for name in names:
+            rows.update(self.by_name.get(name, ()))
+        return sorted(rows)
+
+    def known(self) -> frozenset[str]:
+        """Return all names, of children and attributes."""
+        return self.children | self.attributes
+
+
+_INDEXES: dict[type[Spec], SpecIndex] = {}
+
+
+def index_of(spec: type[Spec]) -> SpecIndex:
+    """Return the index of a spec class; it is made once for each class."""
+    if spec not in _INDEXES:
+        _INDEXES[spec] = _make_index(spec)
+    return _INDEXES[spec]
+
+
+def _make_index(spec: type[Spec]) -> SpecIndex:
+    rows = []
+    children: set[str] = set()
+    attributes: set[str] = set()
+    by_name: dict[str, tuple[int, ...]] = {}
+    always = set()
+    for row, (field, about) in enumerate(params(spec)):
+        names = about.named(field)
+        rows.append((field, about, names))
+        for alias in names:
+            by_name[alias.name] = (*by_name.get(alias.name, ()), row)
+        if about.form == "text" or about.required or about.expected:
+            always.add(row)
+        if about.form == "text":
+            continue
+        children.update(alias.name for alias in names)
+        if about.form in ("child", "attribute", "flag"):
+            attributes.update(alias.name for alias in names)
+    nested = tuple(sections(spec))
+    for _, section in nested:
+        children.update(tags_of(section))
+    return SpecIndex(
+        params=tuple(rows),
+        by_name=by_name,
+        always=frozenset(always),
+        sections=nested,
+        children=frozenset(children),
+        attributes=frozenset(attributes),
+        reads_text=any(about.form == "text" for _, about, _ in rows),
+    )
+
+
+def tags_of(section: Section) -> tuple[str, ...]:
+    """Return the tags of the elements that a section is read from."""
+    if section.by == "tag" and isinstance(section.spec, Variants):
+        return tuple(section.spec)
+    return (section.tag,) if section.tag else ()
+
+
 def violations(spec: Spec) -> Iterator[str]:
     """Yield every broken rule of a spec and of the specs inside it, for specs made in Python."""
     for name, about in params(spec):
@@ -367,8 +456,8 @@ def violations(spec: Spec) -> Iterator[str]:
         value = getattr(spec, name)
         for inner in value if isinstance(value, tuple) else (value,):
             if isinstance(inner, Spec):
-                yield from (f"{name}: {fault}" for fault in violations(inner))
-    yield from spec.faults()
+                yield from (f"{name}: {error}" for error in violations(inner))
+    yield from spec.errors()
 
 
 def _param_violations(spec: Spec, name: str, about: Param) -> Iterator[str]:

@@ -38,17 +38,18 @@ from mvsim_core.specs.visual import VisualSpec
 _POSE_ALIASES = (Alias("pose", POSE2D),)
 _FULL_TURN = above(0.0, 2 * math.pi, "(0, 360]")
 _HALF_TURN = above(0.0, math.pi, "(0, 180]")
-# The sensors' default mounts of the file format; see the classes below.
+# Default mounts of the file format.
 _LASER_MOUNT = Pose(z=0.05)
 _CAMERA_MOUNT = Pose(z=0.5, roll=math.pi / 2, yaw=math.pi / 2)
 _INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
 
 
-_RAYS = "each ray is cast by itself, exactly"
-_DISPLAY = "displays of RViz have their own settings"
-_DEMAND = "its topics are published whenever somebody subscribes"
+_GLASS = "rays pass through surfaces whose opacity (alpha) is below 0.5"
+_RAYS = "rays are cast exactly, not sampled from a depth image"
+_DISPLAY = "RViz has its own display settings"
+_DEMAND = "a topic is published while it has subscribers"
 
-#: Rays or pixels of one sensor: a picture of 4K has 8.3 million.
+#: Most rays or pixels of one sensor; a 4K image has 8.3 million pixels.
 MOST_RAYS = 10_000_000
 
 
@@ -57,7 +58,7 @@ class SensorSpec(Spec):
     """Base of all sensors; `kind` is the class name of the file format."""
 
     kind: str = ""
-    name: str = param("", attribute=True, help="absent: a prefix and a running number")
+    name: str = param("", attribute=True, help="default: a prefix and a running number")
     pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
     period: float = param(
         0.1, xml="sensor_period", unit="s", check=POSITIVE, also=(Alias("rate_hz", RATE),)
@@ -66,7 +67,7 @@ class SensorSpec(Spec):
         0.0,
         unit="s",
         check=NOT_NEGATIVE,
-        help="extension: from measuring to having the reading, which keeps its first time",
+        help="extension: time from measurement to output; the stamp is that of the measurement",
     )
     dropout: float = param(
         0.0, check=in_range(0.0, 1.0), help="extension: probability that a reading is lost"
@@ -81,7 +82,7 @@ class LaserSpec(SensorSpec):
 
     kind: str = "laser"
     pose: Pose = param(_LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
-    height: float | None = param(None, conv=NUMBER, unit="m", help="replaces the pose's z")
+    height: float | None = param(None, conv=NUMBER, unit="m", help="overrides z of the pose")
     fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=_FULL_TURN)
     nrays: int = param(181, check=in_range(2, MOST_RAYS, "[2, 10000000]"), also=("ray_count",))
     range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
@@ -90,19 +91,26 @@ class LaserSpec(SensorSpec):
     )
     max_range: float = param(80.0, unit="m", check=POSITIVE, also=("range_max",))
     min_range: float = param(0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",))
-    bodies_visible: bool = param(True, help="sees vehicles and blocks, not only the maps")
-    raytrace_3d: bool = param(False, help="sees the true 3D shapes")
-    ignore_parent_body: bool = param(False, help="with raytrace_3d: does not see its vehicle")
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, idle=_DISPLAY)
-    viz_visible_plane: bool = param(False, xml="viz_visiblePlane", idle=_DISPLAY)
-    viz_visible_lines: bool = param(True, xml="viz_visibleLines", idle=_DISPLAY)
-    viz_visible_points: bool = param(False, xml="viz_visiblePoints", idle=_DISPLAY)
-    viz_points_color: Color = param(Color.hex("#ff000080"), xml="viz_pointsColor", idle=_DISPLAY)
-    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor", idle=_DISPLAY)
+    bodies_visible: bool = param(True, help="detects vehicles and blocks, not only maps")
+    raytrace_3d: bool = param(False, help="casts rays against 3D shapes, not in the plane")
+    ignore_parent_body: bool = param(
+        False, help="with raytrace_3d: rays pass through the own vehicle"
+    )
+    pass_glass: bool = param(False, help=f"with raytrace_3d: {_GLASS}")
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
+    viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=_DISPLAY)
+    viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=_DISPLAY)
+    viz_visible_points: bool = param(False, xml="viz_visiblePoints", no_effect=_DISPLAY)
+    viz_points_color: Color = param(
+        Color.hex("#ff000080"), xml="viz_pointsColor", no_effect=_DISPLAY
+    )
+    viz_plane_color: Color = param(
+        Color.hex("#0000ff10"), xml="viz_planeColor", no_effect=_DISPLAY
+    )
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the range."""
-        yield from range_faults(self)
+    def errors(self) -> Iterator[str]:
+        """Yield an error if the range is empty."""
+        yield from range_errors(self)
 
     def finished(self) -> LaserSpec:
         """Return self with `height` as the pose's z."""
@@ -113,9 +121,9 @@ class LaserSpec(SensorSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lidar3dSpec(SensorSpec):
-    """A turning 3D lidar: `vert_nrays` rings, `horz_nrays` columns over a full turn.
+    """A rotating 3D lidar: `vert_nrays` rings, `horz_nrays` columns in a full turn.
 
-    Ring angles [rad, up = positive] are spread evenly over `vert_fov`, unless listed.
+    Ring angles [rad, positive = up] are spaced evenly over `vert_fov` unless listed.
     """
 
     kind: str = "lidar3d"
@@ -129,52 +137,59 @@ class Lidar3dSpec(SensorSpec):
     horz_nrays: int = param(180, check=in_range(1, 100000))
     vertical_ray_angles: tuple[float, ...] = param((), conv=ANGLES, unit="rad")
     horz_resolution_factor: float = param(
-        1.0, check=POSITIVE, help="of the original's depth images", idle=_RAYS
+        1.0, check=POSITIVE, help="of the original's depth images", no_effect=_RAYS
     )
-    vert_resolution_factor: float = param(1.0, check=POSITIVE, help="likewise", idle=_RAYS)
+    vert_resolution_factor: float = param(
+        1.0, check=POSITIVE, help="of the original's depth images", no_effect=_RAYS
+    )
     max_vert_relative_depth_to_interpolate: float = param(
         0.3,
         check=NOT_NEGATIVE,
         also=("max_vert_relative_depth_to_interpolatate",),
-        help="likewise",
-        idle=_RAYS,
+        help="of the original's depth images",
+        no_effect=_RAYS,
     )
     max_horz_relative_depth_to_interpolate: float = param(
         0.1,
         check=NOT_NEGATIVE,
         also=("max_horz_relative_depth_to_interpolatate",),
-        help="likewise",
-        idle=_RAYS,
+        help="of the original's depth images",
+        no_effect=_RAYS,
     )
-    ignore_parent_body: bool = param(False, help="does not see its own vehicle")
-    generate_intensity: bool = param(True, help="brightness of what is hit; else always 1")
+    ignore_parent_body: bool = param(False, help="rays pass through the own vehicle")
+    pass_glass: bool = param(False, help=_GLASS)
+    generate_intensity: bool = param(True, help="brightness of the surface; otherwise 1")
     motion_distortion: bool = param(
-        True, help="columns are fired one after the other while the vehicle moves"
+        True, help="columns are measured one after the other while the vehicle moves"
     )
     range_noise_growth: float = param(
-        0.0, check=NOT_NEGATIVE, help="standard deviation that a metre of range adds [m/m]"
+        0.0, check=NOT_NEGATIVE, help="additional standard deviation per metre of range [m/m]"
     )
     intensity_incidence: bool = param(
         False, help="intensity falls with the cosine of the angle of incidence"
     )
-    ray_dropout: float = param(0.0, check=in_range(0.0, 1.0), help="share of rays that get lost")
+    ray_dropout: float = param(
+        0.0, check=in_range(0.0, 1.0), help="fraction of rays without return"
+    )
     beam_divergence: float = param(
         0.0,
         xml="beam_divergence_deg",
         conv=DEGREES,
         unit="rad",
         check=NOT_NEGATIVE,
-        help="full angle of a beam, which is cast as five rays; the nearest counts",
+        help="full angle of a beam, which is cast as five rays; the shortest range is used",
     )
     scan_pattern: str = param(
-        "", conv=FILE, help="CSV of time [s], azimuth, zenith [deg] of a lidar that does not turn"
+        "",
+        conv=FILE,
+        help="CSV file of time [s], azimuth, zenith [deg] for a lidar that does not rotate",
     )
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, idle=_DISPLAY)
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the range, the number of rays and the listed ring angles."""
-        yield from range_faults(self)
-        yield from size_faults("vert_nrays x horz_nrays", self.vert_nrays, self.horz_nrays)
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the range, the number of rays and the listed ring angles."""
+        yield from range_errors(self)
+        yield from size_errors("vert_nrays x horz_nrays", self.vert_nrays, self.horz_nrays)
         listed = self.vertical_ray_angles
         if listed and len(set(listed)) != self.vert_nrays:
             yield (
@@ -197,18 +212,18 @@ class CameraSpec(SensorSpec):
     )
     ncols: int = param(640, unit="px", check=in_range(1, 16384))
     nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    cx: float = param(320.0, unit="px")
-    cy: float = param(240.0, unit="px")
+    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
+    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
     fx: float = param(500.0, unit="px", check=POSITIVE)
     fy: float = param(500.0, unit="px", check=POSITIVE)
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
-    segmentation: bool = param(False, help="also gives what each pixel belongs to")
+    segmentation: bool = param(False, help="also outputs the object that each pixel shows")
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the clip distances and the size."""
-        yield from size_faults("ncols x nrows", self.ncols, self.nrows)
-        yield from _clip_faults("clip", self.clip_min, self.clip_max)
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the clip distances and the size."""
+        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
+        yield from _clip_errors("clip", self.clip_min, self.clip_max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,40 +244,40 @@ class RgbdCameraSpec(SensorSpec):
     sense_rgb: bool = param(True)
     depth_ncols: int = param(640, unit="px", check=in_range(1, 16384))
     depth_nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    depth_cx: float = param(320.0, unit="px")
-    depth_cy: float = param(240.0, unit="px")
+    depth_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_ncols / 2")
+    depth_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_nrows / 2")
     depth_fx: float = param(500.0, unit="px", check=POSITIVE)
     depth_fy: float = param(500.0, unit="px", check=POSITIVE)
     depth_clip_min: float = param(0.1, unit="m", check=POSITIVE)
     depth_clip_max: float = param(15.0, unit="m", check=POSITIVE)
-    depth_resolution: float = param(1e-3, unit="m", check=POSITIVE, help="of one count")
+    depth_resolution: float = param(1e-3, unit="m", check=POSITIVE, help="depth of one count")
     depth_noise_sigma: float = param(1e-3, unit="m", check=NOT_NEGATIVE)
     rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384))
     rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    rgb_cx: float = param(320.0, unit="px")
-    rgb_cy: float = param(240.0, unit="px")
+    rgb_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_ncols / 2")
+    rgb_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_nrows / 2")
     rgb_fx: float = param(500.0, unit="px", check=POSITIVE)
     rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
-    show_3d_pointcloud: bool = param(False, idle=_DISPLAY)
-    publish_ros_depth_image: bool = param(True, idle=_DEMAND)
-    publish_ros_colored_pointcloud: bool = param(False, idle=_DEMAND)
+    show_3d_pointcloud: bool = param(False, no_effect=_DISPLAY)
+    publish_ros_depth_image: bool = param(True, no_effect=_DEMAND)
+    publish_ros_colored_pointcloud: bool = param(False, no_effect=_DEMAND)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the clip distances and the sizes."""
-        yield from size_faults("depth_ncols x depth_nrows", self.depth_ncols, self.depth_nrows)
-        yield from size_faults("rgb_ncols x rgb_nrows", self.rgb_ncols, self.rgb_nrows)
-        yield from _clip_faults("depth_clip", self.depth_clip_min, self.depth_clip_max)
-        yield from _clip_faults("rgb_clip", self.rgb_clip_min, self.rgb_clip_max)
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the clip distances and the sizes."""
+        yield from size_errors("depth_ncols x depth_nrows", self.depth_ncols, self.depth_nrows)
+        yield from size_errors("rgb_ncols x rgb_nrows", self.rgb_ncols, self.rgb_nrows)
+        yield from _clip_errors("depth_clip", self.depth_clip_min, self.depth_clip_max)
+        yield from _clip_errors("rgb_clip", self.rgb_clip_min, self.rgb_clip_max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImuSpec(SensorSpec):
-    """An inertial unit: white noise on each reading, random walks of the biases.
+    """An inertial measurement unit with white noise on each reading and biases that drift.
 
-    The white noise is the standard deviation of one reading, whatever the period. In a period T
-    a bias changes by its random walk times sqrt(T), standard deviation.
+    White noise is the standard deviation of one reading, independent of the period. In a period T
+    the standard deviation of a change of bias is its random walk times sqrt(T).
     """
 
     kind: str = "imu"
@@ -295,39 +310,39 @@ class ImuSpec(SensorSpec):
     measure_orientation: bool = param(False, help="absolute; yaw 0 is east")
     orientation_std_noise: float = param(0.005, unit="rad", check=NOT_NEGATIVE)
     average: bool = param(
-        False, help="extension: readings are means over the period, not over the last step"
+        False, help="extension: readings are means over the period instead of the last step"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GnssSpec(SensorSpec):
-    """A satellite receiver; needs the world's georeference. The pose is that of the antenna."""
+    """A GNSS receiver; requires the world's georeference. The pose is that of the antenna."""
 
     kind: str = "gnss"
     horizontal_std_noise: float = param(
-        2.0, unit="m", check=NOT_NEGATIVE, help="of east and of north, each"
+        2.0, unit="m", check=NOT_NEGATIVE, help="of east and north each"
     )
     vertical_std_noise: float = param(4.0, unit="m", check=NOT_NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodersSpec(SensorSpec):
-    """Encoders of all wheels of a vehicle (an extension): their angles and speeds."""
+    """Encoders of all wheels of a vehicle (an extension): angles and speeds."""
 
     kind: str = "wheel_encoders"
     ticks_per_revolution: int = param(
-        0, check=at_least(0), help="angles are whole ticks, rounded down; 0: exact"
+        0, check=at_least(0), help="angles are rounded down to whole ticks; 0: exact"
     )
     velocity_std_noise: float = param(0.0, unit="rad/s", check=NOT_NEGATIVE)
 
 
-def range_faults(spec: LaserSpec | Lidar3dSpec) -> Iterator[str]:
-    """Yield that min_range < max_range does not hold."""
+def range_errors(spec: LaserSpec | Lidar3dSpec) -> Iterator[str]:
+    """Yield an error if min_range is not below max_range."""
     if spec.min_range >= spec.max_range:
         yield f"min_range ({spec.min_range:g} m) must be below max_range ({spec.max_range:g} m)"
 
 
-def _clip_faults(name: str, low: float, high: float) -> Iterator[str]:
+def _clip_errors(name: str, low: float, high: float) -> Iterator[str]:
     if low >= high:
         yield f"{name}_min ({low:g} m) must be below {name}_max ({high:g} m)"
 
@@ -359,7 +374,7 @@ NAME_PREFIXES: dict[str, str] = {
 }
 
 
-def size_faults(names: str, columns: int, rows: int) -> Iterator[str]:
-    """Yield that a sensor has more rays or pixels than memory bears."""
+def size_errors(names: str, columns: int, rows: int) -> Iterator[str]:
+    """Yield an error if a sensor has too many rays or pixels for the memory."""
     if columns * rows > MOST_RAYS:
         yield f"{names} must be <= {MOST_RAYS}, got {columns} x {rows} = {columns * rows}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules on polygons that a file draws point by point."""
+"""Rules for polygons that a file gives point by point."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 
 from mvsim_core.geometry.polygons import Edge, crossing_edges
 from mvsim_core.specs.converters import Point2
+from mvsim_core.specs.params import MOST_CORNERS
 
 
 @lru_cache(maxsize=1024)
-def shape_faults(shape: tuple[Point2, ...] | None) -> tuple[str, ...]:
-    """Return what is wrong with a closed polygon [m]: its edges must not cross, nor touch."""
-    if shape is None or len(set(shape)) < 3:  # which is another rule's business
+def shape_errors(shape: tuple[Point2, ...] | None) -> tuple[str, ...]:
+    """Return the errors of a closed polygon [m]: its edges must neither cross nor touch."""
+    if shape is None or not 3 <= len(set(shape)) <= MOST_CORNERS:  # another rule reports that
         return ()
-    with np.errstate(over="ignore", invalid="ignore"):  # absurd sizes are no reason to warn
+    with np.errstate(over="ignore", invalid="ignore"):  # no warning about huge coordinates
         crossing = crossing_edges(np.array(shape))
     if crossing is None:
         return ()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""What everything that has a place in the world shares: pose, velocity, animation, publishing."""
+"""Fields of all entities with a pose in the world: pose, velocity, animation, publishing."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from mvsim_core.specs.converters import (
     WORDS,
     Keyframe,
 )
-from mvsim_core.specs.params import POSITIVE, Alias, Spec, one_of, param, section, without_effect
+from mvsim_core.specs.params import POSITIVE, Alias, Spec, no_effect_hint, one_of, param, section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnimationSpec(Spec):
-    """Key frames that are repeated with the last one's time as period.
+    """Key frames, repeated with the time of the last one as period.
 
-    The pose at a time is the initial pose followed by the interpolated offset.
+    The pose at a time is the initial pose composed with the interpolated offset.
     """
 
     type: str = param("keyframes", attribute=True, check=one_of("keyframes"))
@@ -39,11 +39,11 @@ class AnimationSpec(Spec):
         help="time [s] and offset from the initial pose",
     )
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the times."""
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the times."""
         times = [frame.time for frame in self.frames]
         if not times:
-            yield "needs at least one <time_pose> or <time_pose3d>"
+            yield "at least one <time_pose> or <time_pose3d> is required"
         elif any(after <= before for before, after in pairwise(times)):
             yield "the times of an animation must increase"
         elif times[-1] <= 0:
@@ -52,9 +52,9 @@ class AnimationSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishSpec(Spec):
-    """What the original publishes over its own network, which is not there: ROS 2 topics are.
+    """Topics of the original's own message network, which is not part of this simulator.
 
-    Each vehicle and sensor has its ROS 2 topics, whatever these elements say.
+    Each vehicle and sensor has its ROS 2 topics, independent of these elements.
     """
 
     enabled: bool = param(True, attribute=True)
@@ -64,24 +64,24 @@ class PublishSpec(Spec):
     publish_relative_pose_topic: str = param("")
     publish_relative_pose_objects: tuple[str, ...] = param((), conv=WORDS)
 
-    def notes(self) -> Iterator[str]:
-        """Yield which topics nobody publishes."""
-        reason = "it is no ROS 2 topic, and ROS 2 topics need no element"
+    def hints(self) -> Iterator[str]:
+        """Yield the topics that are not published."""
+        reason = "it is not a ROS 2 topic, and ROS 2 topics need no element"
         if self.enabled and self.publish_topic:
-            yield without_effect("publish_topic", reason)
+            yield no_effect_hint("publish_topic", reason)
         if self.enabled and self.publish_pose_topic:
-            yield without_effect("publish_pose_topic", reason)
+            yield no_effect_hint("publish_pose_topic", reason)
         if self.enabled and self.publish_relative_pose_topic:
-            reason = "it is no ROS 2 topic; subtract the poses of ground_truth, or use tf"
-            yield without_effect("publish_relative_pose_topic", reason)
+            reason = "it is not a ROS 2 topic; use the poses of ground_truth or tf"
+            yield no_effect_hint("publish_relative_pose_topic", reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulableSpec(Spec):
-    """Base of vehicles, blocks, actors and planes: things with a pose in the world frame.
+    """Base of vehicles, blocks, actors and planes: entities with a pose in the world frame.
 
-    The initial velocity is in the thing's own frame. Unless `skip_elevation_adjust`, z follows
-    the ground below.
+    The initial velocity is in the entity's own frame. Unless `skip_elevation_adjust` is set, z is
+    the height of the ground below.
     """
 
     init_pose: Pose = param(
@@ -89,9 +89,11 @@ class SimulableSpec(Spec):
         conv=POSE2D,
         also=(Alias("init_pose3d", POSE3D),),
         unit="m, rad",
-        help="in the world frame",
+        help="world frame",
     )
-    init_vel: Twist = param(Twist(), conv=TWIST, unit="m/s, rad/s", help="in its own frame")
+    init_vel: Twist = param(
+        Twist(), conv=TWIST, unit="m/s, rad/s", help="in the entity's own frame"
+    )
     skip_elevation_adjust: bool = param(
         False, form="flag", help="keep z, roll and pitch of init_pose3d"
     )

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""A vehicle and what it carries."""
+"""A vehicle with its dynamics, friction, sensors and visuals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mvsim_core.specs.controller import RawSpec
 from mvsim_core.specs.dynamics import DYNAMICS, DifferentialSpec, DynamicsSpec
 from mvsim_core.specs.friction import FRICTIONS, DefaultFrictionSpec, FrictionSpec
 from mvsim_core.specs.kinematics import KINEMATICS, KinematicsSpec
-from mvsim_core.specs.params import Spec, param, section
+from mvsim_core.specs.params import NOT_NEGATIVE, Spec, param, section
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import VisualSpec
@@ -20,29 +20,47 @@ from mvsim_core.specs.visual import VisualSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OdometrySpec(Spec):
-    """Factors on the increments that the wheel odometry measures, in the vehicle frame."""
+    """Errors and covariance of wheel odometry, in the vehicle frame.
+
+    Multipliers scale the pose and the twist that the wheels measure. The variances are reported
+    with them: those of the pose grow with distance and angle as those of a random walk, and by
+    the uncertain heading; those of the twist are constant.
+    """
 
     x_multiplier: float = param(1.0, attribute=True)
     y_multiplier: float = param(1.0, attribute=True)
     yaw_multiplier: float = param(1.0, attribute=True)
+    x_variance_per_metre: float = param(
+        1e-3, unit="m^2/m", check=NOT_NEGATIVE, attribute=True, help="along the heading"
+    )
+    y_variance_per_metre: float = param(
+        1e-4, unit="m^2/m", check=NOT_NEGATIVE, attribute=True, help="across the heading"
+    )
+    yaw_variance_per_metre: float = param(1e-4, unit="rad^2/m", check=NOT_NEGATIVE, attribute=True)
+    yaw_variance_per_radian: float = param(
+        1e-3, unit="rad^2/rad", check=NOT_NEGATIVE, attribute=True
+    )
+    twist_variance_x: float = param(1e-4, unit="m^2/s^2", check=NOT_NEGATIVE, attribute=True)
+    twist_variance_y: float = param(1e-4, unit="m^2/s^2", check=NOT_NEGATIVE, attribute=True)
+    twist_variance_yaw: float = param(1e-3, unit="rad^2/s^2", check=NOT_NEGATIVE, attribute=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VehicleSpec(SimulableSpec):
-    """A vehicle. `class_name` is the vehicle class of the file it was made from, or ""."""
+    """A vehicle. `class_name` is its vehicle class in the file, or ""."""
 
-    name: str = param("", attribute=True, help="absent: veh1, veh2, ...")
+    name: str = param("", attribute=True, help="default: veh1, veh2, ...")
     class_name: str = param("", xml="class", attribute=True)
     dynamics: DynamicsSpec = section(DifferentialSpec(), "dynamics", DYNAMICS, required=True)
     kinematics: KinematicsSpec | None = section(None, "kinematics", KINEMATICS)
     friction: FrictionSpec = section(DefaultFrictionSpec(), "friction", FRICTIONS)
     odometry: OdometrySpec = section(OdometrySpec(), "odometry", OdometrySpec)
-    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
+    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, by_alias="type", many=True)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     log_path: str = param("", help="folder or prefix of the vehicle's CSV logs")
     auto_start_recording: bool = param(False)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield what has no effect."""
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning if the kinematics have no effect."""
         if self.kinematics is not None and isinstance(self.dynamics.controller, RawSpec):
-            yield "<kinematics> limits twists, but the controller 'raw' takes none"
+            yield "<kinematics> has no effect: the controller 'raw' takes no twists"

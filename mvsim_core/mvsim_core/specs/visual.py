@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""The looks of things: meshes, simple geometry."""
+"""Visuals: meshes and simple geometry."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from mvsim_core.specs.converters import DEGREES, URI, Color
 from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, in_range, one_of, param
 
 CULL_FACES = one_of("NONE", "FRONT", "BACK")
-BOTH_SIDES = "all surfaces are seen from both sides"
-NO_SPLIT = "models are drawn whole"
+CULL_HELP = "side that neither cameras nor shadows see; lidars see both"
+NO_SPLIT = "models are rendered in one piece"
 GEOMETRIES = ("cylinder", "sphere", "box", "ramp", "semi_cylinder_bump")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisualSpec(Spec):
-    """A mesh at a pose of its owner's frame; without a `model_uri` it shows nothing."""
+    """A mesh at a pose in the frame of its owner; without a `model_uri` nothing is visible."""
 
     enabled: bool = param(True, attribute=True)
     name: str = param("group", help="target of a wheel's linked_yaw")
@@ -33,13 +33,13 @@ class VisualSpec(Spec):
     model_pitch: float = param(0.0, conv=DEGREES, unit="rad")
     model_roll: float = param(0.0, conv=DEGREES, unit="rad")
     model_color: Color = param(Color(1.0, 1.0, 1.0), help="overrides materials unless white")
-    model_cull_faces: str = param("NONE", check=CULL_FACES, idle=BOTH_SIDES)
-    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, idle=NO_SPLIT)
-    show_bounding_box: bool = param(False, idle="there is no window to show it")
+    model_cull_faces: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
+    model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, no_effect=NO_SPLIT)
+    show_bounding_box: bool = param(False, no_effect="there is no window that shows it")
 
     @property
     def pose(self) -> Pose:
-        """Pose of the mesh in its owner's frame [m, rad]."""
+        """Pose of the mesh in the frame of its owner [m, rad]."""
         return Pose(
             self.model_offset_x,
             self.model_offset_y,
@@ -54,8 +54,8 @@ class VisualSpec(Spec):
 class GeometrySpec(Spec):
     """A simple solid instead of a mesh.
 
-    Cylinders stand on z = 0, spheres are centred, boxes have a corner at the origin, ramps rise
-    along x from 0 to lx, bumps lie across the way with their crest along x.
+    A cylinder has its base at z = 0, a sphere its centre and a box a corner at the origin. A ramp
+    rises along x from 0 to lx. A bump is half a cylinder with its axis along x.
     """
 
     type: str = param("", attribute=True, check=one_of(*GEOMETRIES), required=True)
@@ -65,11 +65,11 @@ class GeometrySpec(Spec):
     ly: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
     lz: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
     vertex_count: int = param(
-        0, check=in_range(0, 1000), attribute=True, help="sides of round shapes; 0: 10"
+        0, check=in_range(0, 1000), attribute=True, help="number of sides of round shapes; 0: 10"
     )
 
-    def faults(self) -> Iterator[str]:
-        """Yield the sizes that the type needs and that are missing."""
+    def errors(self) -> Iterator[str]:
+        """Yield the sizes that the type requires and that are missing."""
         needed = {
             "cylinder": ("radius", "length"),
             "sphere": ("radius",),

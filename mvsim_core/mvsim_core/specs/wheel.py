@@ -28,14 +28,14 @@ def _inertia(text: str) -> float | None:
 _INERTIA: Converter[float | None] = Converter(
     "number", _inertia, lambda v: "-1" if v is None else show(v)
 )
-_STEERS_ALONE = "wheels are seen to steer, other visuals stay as they are"
+_STEERS_ALONE = "only the visual of the wheel itself steers"
 WHEEL_TYPES = ("standard", "omni", "mecanum")
 _AUTOMATIC_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelSpec(Spec):
-    """One wheel: where it stands in the vehicle frame [m, rad] and what it is made of.
+    """One wheel: its pose in the vehicle frame [m, rad] and its properties.
 
     `name` is the tag of the file format, such as `l_wheel`.
     """
@@ -70,11 +70,11 @@ class WheelSpec(Spec):
         conv=DEGREES,
         unit="rad",
         attribute=True,
-        help="of mecanum wheels: the force has the direction heading + roller angle + 90 degrees",
+        help="of mecanum wheels: the force acts at heading + roller angle + 90 degrees",
     )
     color: Color = param(Color(50 / 255, 50 / 255, 50 / 255), attribute=True)
     linked_yaw: str = param(
-        "", attribute=True, help="visual that turns with this wheel", idle=_STEERS_ALONE
+        "", attribute=True, help="visual that turns with this wheel", no_effect=_STEERS_ALONE
     )
     linked_yaw_offset: float = param(
         0.0,
@@ -82,7 +82,7 @@ class WheelSpec(Spec):
         conv=DEGREES,
         unit="rad",
         attribute=True,
-        idle=_STEERS_ALONE,
+        no_effect=_STEERS_ALONE,
     )
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
 
@@ -93,7 +93,7 @@ class WheelSpec(Spec):
 
     @property
     def grip(self) -> float:
-        """Direction of its force relative to its heading [rad]; with rollers the only one."""
+        """Direction of the force relative to the heading [rad]; with rollers the only one."""
         return self.roller_angle + 0.5 * math.pi if self.type == "mecanum" else 0.0
 
     @property
@@ -103,5 +103,5 @@ class WheelSpec(Spec):
 
     @property
     def spin_inertia(self) -> float:
-        """Inertia about the axle [kg m^2], automatic or given."""
+        """Inertia about the axle [kg m^2], given or that of a solid disc."""
         return 0.5 * self.mass * self.radius**2 if self.inertia is None else self.inertia

@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
-"""The world: its constants and all that is in it."""
+"""The content of a world file: constants of the world, vehicles, blocks, elements."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, JointSpec, WallsSpec
@@ -31,24 +30,25 @@ from mvsim_core.specs.sensor import SENSORS, SensorSpec
 from mvsim_core.specs.simulable import PublishSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 
-_SOLVER = "the contact solver chooses how often it iterates"
-_SLOPES = "nor has it in the original; what a wheel can climb depends on its size"
-_WINDOW = "RViz is the window, and has its own settings"
-_SHADOWS = "cameras fit their shadows to what they see"
+_SOLVER = "the contact solver sets its own number of iterations"
+_SLOPES = "the original ignores it too; what a wheel can climb depends on its size"
+_WINDOW = "there is no such window, and RViz has its own settings"
+_RAWLOG = "mvsim run --log records vehicles and wheels, ros2 bag record sensors (MCAP)"
+_SHADOWS = "shadow maps are fitted to the view of each camera"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuiSpec(Spec):
-    """The original's window, and its camera, from which `mvsim render` takes pictures."""
+    """Settings of the original's window; `mvsim render` uses those of its camera."""
 
-    win_w: int = param(800, unit="px", check=at_least(1), idle=_WINDOW)
-    win_h: int = param(600, unit="px", check=at_least(1), idle=_WINDOW)
-    start_maximized: bool = param(True, idle=_WINDOW)
-    refresh_fps: int = param(20, unit="Hz", check=at_least(1), idle=_WINDOW)
-    ortho: bool = param(False, idle=_WINDOW)
-    show_forces: bool = param(False, idle=_WINDOW)
-    force_scale: float = param(0.01, unit="m/N", check=POSITIVE, idle=_WINDOW)
-    show_sensor_points: bool = param(True, idle=_WINDOW)
+    win_w: int = param(800, unit="px", check=at_least(1), no_effect=_WINDOW)
+    win_h: int = param(600, unit="px", check=at_least(1), no_effect=_WINDOW)
+    start_maximized: bool = param(True, no_effect=_WINDOW)
+    refresh_fps: int = param(20, unit="Hz", check=at_least(1), no_effect=_WINDOW)
+    ortho: bool = param(False, no_effect=_WINDOW)
+    show_forces: bool = param(False, no_effect=_WINDOW)
+    force_scale: float = param(0.01, unit="m/N", check=POSITIVE, no_effect=_WINDOW)
+    show_sensor_points: bool = param(True, no_effect=_WINDOW)
     fov: float = param(
         math.radians(60.0),
         xml="fov_deg",
@@ -64,37 +64,37 @@ class GuiSpec(Spec):
     follow_vehicle: str = param("")
     clip_plane_min: float = param(0.05, unit="m", check=POSITIVE)
     clip_plane_max: float = param(
-        1e4, unit="m", check=POSITIVE, idle="pictures reach as far as the world"
+        1e4, unit="m", check=POSITIVE, no_effect="the far plane is fitted to the world"
     )
-    headless: bool = param(False, idle=_WINDOW)
+    headless: bool = param(False, no_effect=_WINDOW)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LightsSpec(Spec):
-    """One sun and the light from everywhere."""
+    """The directional light and the ambient light."""
 
     enable_shadows: bool = param(True)
-    shadow_map_size: int = param(2048, unit="px", check=at_least(1), idle=_SHADOWS)
+    shadow_map_size: int = param(2048, unit="px", check=at_least(1), no_effect=_SHADOWS)
     light_azimuth: float = param(
         math.radians(45.0), xml="light_azimuth_deg", conv=DEGREES, unit="rad"
     )
     light_elevation: float = param(
         math.radians(70.0), xml="light_elevation_deg", conv=DEGREES, unit="rad"
     )
-    light_clip_plane_min: float = param(0.1, unit="m", check=POSITIVE, idle=_SHADOWS)
-    light_clip_plane_max: float = param(900.0, unit="m", check=POSITIVE, idle=_SHADOWS)
+    light_clip_plane_min: float = param(0.1, unit="m", check=POSITIVE, no_effect=_SHADOWS)
+    light_clip_plane_max: float = param(900.0, unit="m", check=POSITIVE, no_effect=_SHADOWS)
     light_color: Color = param(Color(1.0, 1.0, 1.0))
     light_ambient: float = param(0.5, check=NOT_NEGATIVE)
-    shadow_bias: float = param(1e-5, idle=_SHADOWS)
-    shadow_bias_cam2frag: float = param(1e-5, idle=_SHADOWS)
-    shadow_bias_normal: float = param(1e-4, idle=_SHADOWS)
-    eye_distance_to_shadow_map_extension: float = param(2.0, check=POSITIVE, idle=_SHADOWS)
-    minimum_shadow_map_extension_ratio: float = param(0.005, check=POSITIVE, idle=_SHADOWS)
+    shadow_bias: float = param(1e-5, no_effect=_SHADOWS)
+    shadow_bias_cam2frag: float = param(1e-5, no_effect=_SHADOWS)
+    shadow_bias_normal: float = param(1e-4, no_effect=_SHADOWS)
+    eye_distance_to_shadow_map_extension: float = param(2.0, check=POSITIVE, no_effect=_SHADOWS)
+    minimum_shadow_map_extension_ratio: float = param(0.005, check=POSITIVE, no_effect=_SHADOWS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoreferenceSpec(Spec):
-    """Where the world's origin lies on the earth. Latitude and longitude stay in degrees."""
+    """Position of the world's origin on the earth; latitude and longitude are in degrees."""
 
     latitude: float = param(0.0, unit="deg", check=in_range(-90.0, 90.0))
     longitude: float = param(0.0, unit="deg", check=in_range(-180.0, 360.0))
@@ -110,13 +110,13 @@ class GeoreferenceSpec(Spec):
 
     @property
     def given(self) -> bool:
-        """Whether a place on earth is given at all."""
+        """Whether latitude and longitude are given."""
         return (self.latitude, self.longitude) != (0.0, 0.0)
 
-    def faults(self) -> Iterator[str]:
-        """Yield what does not go together."""
+    def errors(self) -> Iterator[str]:
+        """Yield settings that contradict each other."""
         if self.world_is_utm and not self.given:
-            yield "world_is_utm needs <latitude> and <longitude>"
+            yield "world_is_utm requires <latitude> and <longitude>"
         if self.world_is_utm and self.world_to_enu_rotation != 0.0:
             turn = math.degrees(self.world_to_enu_rotation)
             yield (
@@ -143,7 +143,7 @@ class MarkerSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldSpec(Spec):
-    """All of a world file."""
+    """The content of a world file."""
 
     #: Path of the file, "" for a world given as text or in Python.
     file: str = ""
@@ -156,25 +156,27 @@ class WorldSpec(Spec):
         help="0: automatic",
     )
     gravity: float = param(9.81, unit="m/s^2", check=NOT_NEGATIVE)
-    b2d_vel_iters: int = param(8, check=at_least(1), idle=_SOLVER)
-    b2d_pos_iters: int = param(3, check=at_least(1), idle=_SOLVER)
+    b2d_vel_iters: int = param(8, check=at_least(1), no_effect=_SOLVER)
+    b2d_pos_iters: int = param(3, check=at_least(1), no_effect=_SOLVER)
     collision_threshold: float = param(
-        0.03, unit="m", check=NOT_NEGATIVE, idle="things collide when they touch"
+        0.03, unit="m", check=NOT_NEGATIVE, no_effect="bodies collide when they touch"
     )
     joystick_enabled: bool = param(
-        False, idle="drive by cmd_vel, from a joystick with teleop_twist_joy"
+        False, no_effect="use the topic cmd_vel, for a joystick with teleop_twist_joy"
     )
-    server_address: str = param("localhost", idle="there is no server; ROS 2 finds its nodes")
-    save_to_rawlog: str = param(
-        "", help="data set for MRPT, one a vehicle: <name>.<vehicle>.rawlog"
+    server_address: str = param(
+        "localhost", no_effect="there is no server; ROS 2 nodes find each other"
     )
-    rawlog_odometry_rate: float = param(10.0, unit="Hz", check=POSITIVE)
+    save_to_rawlog: str = param("", no_effect=_RAWLOG)
+    rawlog_odometry_rate: float = param(
+        10.0, unit="Hz", check=POSITIVE, no_effect="save_to_rawlog has none"
+    )
     save_ground_truth_trajectory: str = param(
-        "", help="gt.txt: TUM files gt.VEHICLE.txt, in the working directory"
+        "", help="TUM trajectory files: gt.txt gives gt.VEHICLE.txt, in the working directory"
     )
     ground_truth_rate: float = param(50.0, unit="Hz", check=POSITIVE)
-    max_slope_to_collide: float = param(0.30, idle=_SLOPES)
-    min_slope_to_collide: float = param(-0.50, idle=_SLOPES)
+    max_slope_to_collide: float = param(0.30, no_effect=_SLOPES)
+    min_slope_to_collide: float = param(-0.50, no_effect=_SLOPES)
     gui: GuiSpec = section(GuiSpec(), "gui", GuiSpec)
     lights: LightsSpec = section(LightsSpec(), "lights", LightsSpec)
     georeference: GeoreferenceSpec = section(GeoreferenceSpec(), "georeference", GeoreferenceSpec)
@@ -184,13 +186,11 @@ class WorldSpec(Spec):
     walls: tuple[WallsSpec, ...] = section((), "walls", WallsSpec, many=True)
     joints: tuple[JointSpec, ...] = section((), "joint", JointSpec, many=True)
     actors: tuple[ActorSpec, ...] = section((), "actor", ActorSpec, many=True)
-    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, many=True)
+    sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, by_alias="type", many=True)
     markers: tuple[MarkerSpec, ...] = section((), "marker", MarkerSpec, many=True)
     publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
-    #: The vehicle, block and actor classes, for later use by the reader.
-    library: Any = field(default=None, compare=False, repr=False)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield that the version is none."""
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning if the version is not a version number."""
         if self.version and not re.fullmatch(r"\d+\.\d+", self.version):
-            yield f"version should be two numbers such as 1.0, got {self.version[:40]!r}"
+            yield f"version must be two numbers such as 1.0, got {self.version[:40]!r}"

@@ -1,24 +1,53 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts that a world consists of: what `build` makes of specs, and where their rows are.
+"""Entities: things with a body in the world, and the rows of the tables that belong to them.
 
-An entity keeps its rows while the arrays of the world are laid out anew (when something is added
-or removed); handles find their rows through it.
+`EntityModel` is compiled from a spec once and never changes. `Entity` is one of its instances in a
+`Data`: a token and row numbers, which stay the same from adding to removing it.
 """
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvsim_core.solver.base import Inertia, Material
-from mvsim_core.state.arrays import BODY, DYNAMIC, FloatArray, Rows, State
+from mvsim_core.state.arrays import BODY, DYNAMIC, LIMIT, PID, STATIC, WHEEL, FloatArray, Rows
+from mvsim_core.state.rows import copy_rows, zero_rows
+
+NO_TWIST = (0.0, 0.0, 0.0)
+
+
+class Immutable:
+    """Base of objects that never change: copies of a state share them."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Return the object itself."""
+        return self
+
+
+class Inertia(NamedTuple):
+    """Mass [kg], centre of mass in the body frame [m], inertia about it [kg m²]."""
+
+    mass: float
+    com_x: float
+    com_y: float
+    about_com: float
 
 
 @dataclass(frozen=True, slots=True)
-class Solid:
+class Material:
+    """Contact properties of a surface: Coulomb friction [1] and restitution [1]."""
+
+    friction: float
+    restitution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Solid(Immutable):
     """A collision shape; it need not be convex.
 
     Args:
@@ -32,63 +61,144 @@ class Solid:
     z_range: tuple[float, float]
 
 
-@dataclass
-class Entity:
-    """Something with a body: a vehicle, a block, or a fixed part of the world.
+@dataclass(frozen=True, eq=False)
+class EntityModel(Immutable):
+    """What a vehicle, block, actor or moving plane consists of, compiled from its spec.
 
-    The rows are those to be put into the arrays of the world; `save` takes them back.
+    Args:
+        kind: "vehicle", "block", "actor" or "plane".
+        name: Its name in the world.
+        spec: Its spec from the world file.
+        body: One row of BODY at the start; a height that follows from the ground is not in it.
+        inertia: Its own mass properties; a rigid island adds to them.
+        solids: Its collision shapes.
+        outline: (n, 2) corners of its chassis or of a block, also of an intangible one [m].
+        top: Height of its highest point above its reference point [m].
+        wheels: Rows of WHEEL.
+        vehicle: One row of VEHICLE, or None.
+        pids: Rows of PID.
+        limits: At most one row of LIMIT.
+        kinematics: Limits of its commands, or None.
+        on_ground: Whether its height follows from the ground where it is put.
     """
 
+    kind: str
     name: str
     spec: Any
     body: Rows
     inertia: Inertia
-    solids: list[Solid] = field(default_factory=list)
-    key: int = -1  # of the solver; -1: not in it
-    leader: Entity | None = None  # of its rigid island
-    led: bool = False  # whether it leads one
-    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the leader's frame
-    row: int = -1  # in BODY
-    wheels: Rows = field(default_factory=lambda: np.zeros(0, "i8"))
-    wheel0: int = -1
+    solids: tuple[Solid, ...] = ()
+    outline: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+    top: float = 0.0
+    wheels: Rows = field(default_factory=lambda: np.zeros(0, WHEEL))
     vehicle: Rows | None = None
-    vehicle_row: int = -1
-    pids: Rows = field(default_factory=lambda: np.zeros(0, "i8"))
-    pid0: int = -1
-    limits: Rows = field(default_factory=lambda: np.zeros(0, "i8"))  # at most one row
-    limit0: int = -1
+    pids: Rows = field(default_factory=lambda: np.zeros(0, PID))
+    limits: Rows = field(default_factory=lambda: np.zeros(0, LIMIT))
     kinematics: Any = None
-    sensors: list[Any] = field(default_factory=list)
+    on_ground: bool = False
 
     def __post_init__(self) -> None:
-        """Keep its own mass, which an island may add to."""
-        self.own = self.inertia
+        """Make the rows read-only."""
+        for rows in (self.body, self.wheels, self.vehicle, self.pids, self.limits):
+            if rows is not None:
+                rows.flags.writeable = False
+
+    def of(self, spec: Any) -> EntityModel:
+        """Return the model of a spec that differs from this one's in name and pose alone."""
+        body = copy_rows(self.body)
+        set_motion(body, spec.init_pose, spec.init_vel if self.dynamic else NO_TWIST, self.inertia)
+        body.flags.writeable = False
+        # All else is shared; the constructor would take longer than what it makes.
+        other = object.__new__(EntityModel)
+        other.__dict__.update(self.__dict__, name=spec.name, spec=spec, body=body)
+        return other
 
     @property
-    def moves(self) -> bool:
-        """Whether the solver moves it."""
-        return self.key >= 0 and int(self.body["kind"][0]) != 0
+    def movable(self) -> bool:
+        """Whether the contact solver moves it when it is in no island."""
+        return bool(self.solids) and int(self.body["kind"][0]) != STATIC
 
     @property
+    def dynamic(self) -> bool:
+        """Whether forces move it."""
+        return bool(self.solids) and int(self.body["kind"][0]) == DYNAMIC
+
+    @cached_property
     def z_range(self) -> tuple[float, float]:
         """Lowest and highest point above its reference point [m]."""
         if not self.solids:
             return (0.0, 0.0)
-        return (
-            min(s.z_range[0] for s in self.solids),
-            max(s.z_range[1] for s in self.solids),
-        )
+        return min(s.z_range[0] for s in self.solids), max(s.z_range[1] for s in self.solids)
 
-    def save(self, state: State) -> None:
-        """Take the rows back from the arrays of the world."""
-        if self.row < 0:
-            return
-        self.body = state.bodies[self.row : self.row + 1].copy()
-        if self.vehicle is not None:
-            self.wheels = state.wheels[self.wheel0 : self.wheel0 + len(self.wheels)].copy()
-            self.vehicle = state.vehicles[self.vehicle_row : self.vehicle_row + 1].copy()
-            self.pids = state.pids[self.pid0 : self.pid0 + len(self.pids)].copy()
-            self.limits = state.limits[self.limit0 : self.limit0 + len(self.limits)].copy()
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entity(Immutable):
+    """An instance of a model in the tables of a `Data`.
+
+    Args:
+        model: What it consists of.
+        token: Unique among all entities of all worlds, so that a handle never reaches another one.
+        order: How many entities were added before it since the start.
+        row: Its row of BODY.
+        vehicle_row: Its row of VEHICLE; -1: it is none.
+        wheel0: Its first row of WHEEL.
+        pid0: Its first row of PID.
+        limit0: Its row of LIMIT, if it has one.
+    """
+
+    model: EntityModel
+    token: int
+    order: int
+    row: int
+    vehicle_row: int = -1
+    wheel0: int = 0
+    pid0: int = 0
+    limit0: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its name in the world."""
+        return self.model.name
+
+    @property
+    def kind(self) -> str:
+        """Return "vehicle", "block", "actor" or "plane"."""
+        return self.model.kind
+
+    @property
+    def spec(self) -> Any:
+        """Its spec from the world file."""
+        return self.model.spec
+
+    @property
+    def n_wheels(self) -> int:
+        """Number of its wheels."""
+        return len(self.model.wheels)
+
+    @property
+    def n_pids(self) -> int:
+        """Number of its speed controllers."""
+        return len(self.model.pids)
+
+
+@dataclass(frozen=True, eq=False)
+class Fixture(Immutable):
+    """A fixed part of the world without a row of its own: walls, planes, grid maps.
+
+    Args:
+        name: Its name in the list of contacts.
+        spec: Its spec from the world file.
+        solids: Collision shapes in the world frame.
+    """
+
+    name: str
+    spec: Any
+    solids: tuple[Solid, ...]
+
+
+def new_token() -> int:
+    """Return a number that no other entity of any process has, for all practical purposes."""
+    return secrets.randbits(62)
 
 
 def body_row(
@@ -105,7 +215,22 @@ def body_row(
         inertia: Mass properties.
         kind: STATIC, DYNAMIC or KINEMATIC.
     """
-    row = np.zeros(1, BODY)
+    row = zero_rows(1, BODY)
+    set_motion(row, pose, twist, inertia)
+    row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
+    row["cos_x"] = row["cos_y"] = 1.0
+    row["kind"] = kind
+    row["leader"] = -1
+    return row
+
+
+def set_motion(
+    row: Rows,
+    pose: tuple[float, float, float, float, float, float],
+    twist: tuple[float, float, float],
+    inertia: Inertia,
+) -> None:
+    """Give one row of BODY a pose and a velocity; arguments as in `body_row`."""
     for name, value in zip(("x", "y", "z", "roll", "pitch", "yaw"), pose, strict=True):
         row[name] = value
     c, s = np.cos(pose[5]), np.sin(pose[5])
@@ -114,8 +239,3 @@ def body_row(
     row["wz"] = row["wz_before"] = twist[2]
     row["vx"] = row["cvx"] + twist[2] * (s * inertia.com_x + c * inertia.com_y)
     row["vy"] = row["cvy"] - twist[2] * (c * inertia.com_x - s * inertia.com_y)
-    row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
-    row["cos_x"] = row["cos_y"] = 1.0
-    row["kind"] = kind
-    row["leader"] = -1
-    return row

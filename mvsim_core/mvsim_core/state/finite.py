@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What to say when a step makes a number that is not finite, or beyond all measure."""
+"""The error of a step that computes a number that is not finite or far out of range."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def body_error(entities: Iterable[Entity], bodies: Rows, row: int, tick: int) ->
 
 def wheel_error(entities: Iterable[Entity], wheels: Rows, row: int, tick: int) -> StepError:
     """Return the error for a row of WHEEL in a tick."""
-    owner = next(e for e in entities if 0 <= row - e.wheel0 < len(e.wheels))
+    owner = next(e for e in entities if 0 <= row - e.wheel0 < e.n_wheels)
     k = row - owner.wheel0
     specs = getattr(owner.spec.dynamics, "wheels", ())
     label = specs[k].name if k < len(specs) else f"wheel {k + 1}"

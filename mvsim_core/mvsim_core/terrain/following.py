@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The system that keeps vehicles and blocks on the ground, each step."""
+"""Kernels that keep vehicles and blocks on the ground."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows, State
+from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows
 from mvsim_core.terrain.attitude import (
     LEVEL,
     MAX_CONTACTS,
@@ -19,7 +19,7 @@ from mvsim_core.terrain.attitude import (
     level,
     set_slope,
 )
-from mvsim_core.terrain.surface import Surface, heights_at
+from mvsim_core.terrain.surface import heights_at
 
 #: A support of a vehicle: a wheel, or a caster that a vehicle with fewer than three wheels needs.
 SUPPORT = np.dtype(
@@ -49,6 +49,9 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
     first = 0
     while first < supports.shape[0]:
         vehicle = supports[first].vehicle
+        if vehicle < 0:
+            first += 1
+            continue
         end = first + 1
         while end < supports.shape[0] and supports[end].vehicle == vehicle:
             end += 1
@@ -155,44 +158,3 @@ def rest_kernel(  # noqa: PLR0913 (arrays of a kernel)
         z, _ = heights_at(pieces, outlines, maps, samples, b.x, b.y, b.z + tops[k])
         if not math.isnan(z):
             b.z = z
-
-
-class Terrain:
-    """Keeps what moves on a surface.
-
-    Args:
-        surface: The ground.
-        supports: Rows of SUPPORT, vehicle by vehicle.
-        blocks: Rows of BODY of movable blocks.
-        tops: Half of the height of each [m]: ground above it is a wall to the block.
-    """
-
-    def __init__(
-        self, surface: Surface, supports: Rows, blocks: IntArray, tops: FloatArray
-    ) -> None:
-        """Keep the arrays."""
-        self.surface = surface
-        self._supports = supports
-        self._blocks = blocks
-        self._tops = tops
-        self._moving = bool((surface.pieces["body"] >= 0).any())
-
-    def apply(self, state: State) -> None:
-        """Write z, roll, pitch and slope of all vehicles, and z of blocks."""
-        s = self.surface
-        if self._moving:
-            s.place(state.bodies)
-        if len(self._supports):
-            follow_kernel(
-                state.bodies,
-                state.vehicles,
-                self._supports,
-                s.pieces,
-                s.outlines,
-                s.maps,
-                s.samples,
-            )
-        if len(self._blocks):
-            rest_kernel(
-                state.bodies, self._blocks, self._tops, s.pieces, s.outlines, s.maps, s.samples
-            )

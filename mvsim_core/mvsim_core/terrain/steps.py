@@ -1,152 +1,107 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps too high to climb stop a vehicle: where one is ahead of its chassis, a post is put up.
+"""Steps too high to climb, as constraints that stop a vehicle.
 
-The contact solver is planar and knows no ground. Just outside each corner of a chassis the ground
-is looked up; if it is higher above the wheels than they can climb, a small fixed box stands there
-until it is not. Heights of bodies above sea level are passed to the solver here too, so that what
-drives up a hill still passes under and over the right things.
+The contact solver is planar and has no ground. Just outside each corner of a chassis the ground
+is looked up; where it is higher above the wheels than they can climb, the corner may not move on
+towards it: a unilateral constraint for the contact solver, recomputed in each step.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.geometry.poses import box
-from mvsim_core.solver.base import Inertia, Material
-from mvsim_core.state.arrays import STATIC, FloatArray, IntArray, Rows, State
-from mvsim_core.terrain.following import in_world
-from mvsim_core.terrain.surface import Surface, heights_at
+from mvsim_core.state.arrays import FloatArray, Row, Rows
+from mvsim_core.terrain.following import axes, point_in_world
+from mvsim_core.terrain.surface import heights_at
 
-#: A step higher than this part of a wheel's diameter cannot be climbed.
+#: A step higher than this fraction of a wheel's diameter cannot be climbed.
 CLIMBABLE = 0.55
-#: How far outside the chassis a probe stands, and half of the side of a post [m].
-AHEAD, HALF = 0.04, 0.02
-POST = Material(friction=0.5, restitution=0.1)
-#: A post follows a vehicle that slides along a step in strides of this length [m].
-FOLLOW = 0.06
-#: Where posts wait that are not needed [m].
-AWAY = 1e5
-#: Change of height after which the solver is told [m].
-LAYER_STEP = 0.05
+#: How far outside the chassis the ground is looked up [m].
+AHEAD = 0.04
+#: Places around a corner at which the direction of a step is found.
+AROUND = 8
+#: Halvings of the way to the edge of a step: it is found to AHEAD / 2^6, below a millimetre.
+HALVINGS = 6
 
-#: A place outside the chassis of a vehicle.
+#: A corner of a chassis.
 PROBE = np.dtype(
     [
-        ("body", "i8"),  # row of BODY
+        ("body", "i8"),  # row of BODY; -1: the row is free
         ("x", "f8"),  # m, vehicle frame
         ("y", "f8"),  # m
+        ("out_x", "f8"),  # 1, direction away from the chassis, vehicle frame
+        ("out_y", "f8"),
         ("top", "f8"),  # m, height of the chassis: what is above it is a bridge
         ("limit", "f8"),  # m, highest step that the wheels climb
-        ("post", "i8"),  # key of its post in the solver; -1: not made yet
     ]
 )
 
 
 @njit(cache=True, nogil=True)
-def probe_kernel(  # noqa: PLR0913 (arrays of a kernel)
-    bodies: Rows,
-    probes: Rows,
-    pieces: Rows,
-    outlines: FloatArray,
-    maps: Rows,
-    samples: FloatArray,
-    blocked: npt.NDArray[np.bool_],
-) -> int:
-    """Write which probes stand before a step that is too high; return how many."""
-    count = 0
-    for k in range(probes.shape[0]):
-        p = probes[k]
-        b = bodies[p.body]
-        x, y, z = in_world(b, p.x, p.y)
-        ground, _ = heights_at(pieces, outlines, maps, samples, x, y, z + 1.05 * p.top)
-        blocked[k] = ground - z > p.limit
-        count += blocked[k]
-    return count
+def is_step(
+    b: Row,
+    p: Row,
+    place: tuple[float, float],
+    surface: tuple[Rows, FloatArray, Rows, FloatArray],
+) -> bool:
+    """Return whether the ground at a place of the vehicle's frame is too high to climb."""
+    x, y, z = point_in_world(b, axes(b), place[0], place[1])
+    pieces, outlines, maps, samples = surface
+    ground, _ = heights_at(pieces, outlines, maps, samples, x, y, z + 1.05 * p.top)
+    return bool(ground - z > p.limit)
 
 
 @njit(cache=True, nogil=True)
-def climbed_kernel(bodies: Rows, rows: IntArray, told: FloatArray) -> int:
-    """Return how many bodies have changed their height since the solver was told."""
+def steps_kernel(
+    bodies: Rows,
+    probes: Rows,
+    surface: tuple[Rows, FloatArray, Rows, FloatArray],
+    walls: Rows,
+) -> int:
+    """Write one row of WALL for each corner at a step; return how many."""
     count = 0
-    for k in range(rows.shape[0]):
-        if abs(bodies[rows[k]].z - told[k]) > LAYER_STEP:
-            count += 1
+    for k in range(probes.shape[0]):
+        p = probes[k]
+        if p.body < 0:
+            continue
+        b = bodies[p.body]
+        tip = (p.x + AHEAD * p.out_x, p.y + AHEAD * p.out_y)
+        if not is_step(b, p, tip, surface):
+            continue
+        # away from the step: where it is not, seen from the place outside the corner
+        nx = 0.0
+        ny = 0.0
+        for i in range(AROUND):
+            angle = 2.0 * math.pi * i / AROUND
+            dx, dy = math.cos(angle), math.sin(angle)
+            if is_step(b, p, (tip[0] + AHEAD * dx, tip[1] + AHEAD * dy), surface):
+                nx -= dx
+                ny -= dy
+        size = math.hypot(nx, ny)
+        if size < 1e-9:  # a single peak, or steps all around: push back to the chassis
+            nx, ny, size = -p.out_x, -p.out_y, 1.0
+        nx, ny = nx / size, ny / size
+        low = 0.0
+        high = 1.0
+        if not is_step(b, p, (p.x, p.y), surface):
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                place = (p.x + middle * AHEAD * p.out_x, p.y + middle * AHEAD * p.out_y)
+                if is_step(b, p, place, surface):
+                    high = middle
+                else:
+                    low = middle
+        x, y, _ = point_in_world(b, axes(b), p.x, p.y)
+        c, s = math.cos(b.yaw), math.sin(b.yaw)
+        w = walls[count]
+        w.body = p.body
+        w.x, w.y = x, y
+        w.nx, w.ny = c * nx - s * ny, s * nx + c * ny
+        w.separation = low * AHEAD * max(0.0, -(p.out_x * nx + p.out_y * ny))
+        w.friction = 0.0
+        count += 1
     return count
-
-
-class Steps:
-    """Posts before steps, and heights for the solver.
-
-    Args:
-        surface: The ground.
-        probes: Rows of PROBE.
-        solver: The contact solver.
-        rows: Rows of BODY of all that moves.
-        keys: Their keys in the solver.
-    """
-
-    def __init__(
-        self, surface: Surface, probes: Rows, solver: Any, rows: IntArray, keys: list[int]
-    ) -> None:
-        """Start without posts."""
-        self._surface = surface
-        self._probes = probes
-        self._solver = solver
-        self._rows = rows
-        self._keys = keys
-        self._told = np.full(len(rows), np.inf)
-        self._blocked = np.zeros(len(probes), np.bool_)
-        self._standing = np.zeros(len(probes), np.bool_)
-        self._at = np.zeros((len(probes), 2))
-
-    def apply(self, state: State) -> None:
-        """Put up and take away posts; pass on heights."""
-        s = self._surface
-        if len(self._probes):
-            count = probe_kernel(
-                state.bodies,
-                self._probes,
-                s.pieces,
-                s.outlines,
-                s.maps,
-                s.samples,
-                self._blocked,
-            )
-            if count or self._standing.any():
-                self._move_posts(state)
-        if climbed_kernel(state.bodies, self._rows, self._told):
-            self._tell_heights(state)
-
-    def _move_posts(self, state: State) -> None:
-        for k in np.flatnonzero(self._blocked | self._standing):
-            probe = self._probes[k]
-            if self._blocked[k]:
-                x, y, _ = in_world(state.bodies[probe["body"]], probe["x"], probe["y"])
-                if probe["post"] < 0:
-                    probe["post"] = self._new_post(AWAY, AWAY)
-                # a post stays where it was put up: one that moved along would not stop anything
-                if not self._standing[k] or math.dist(self._at[k], (x, y)) > FOLLOW:
-                    self._at[k] = x, y
-                    self._solver.place(int(probe["post"]), x, y, 0.0)
-            else:
-                self._solver.place(int(probe["post"]), AWAY, AWAY, 0.0)
-        self._standing[:] = self._blocked
-
-    def _new_post(self, x: float, y: float) -> int:
-        key: int = self._solver.add_body(STATIC, (x, y, 0.0), Inertia(0.0, 0.0, 0.0, 0.0))
-        corners = box(2 * HALF, 2 * HALF, (0.0, 0.0, 0.0))
-        self._solver.add_polygon(key, corners, POST, (-math.inf, math.inf))
-        return key
-
-    def _tell_heights(self, state: State) -> None:
-        for k in range(len(self._rows)):
-            z = float(state.bodies["z"][self._rows[k]])
-            if abs(z - self._told[k]) > LAYER_STEP:
-                self._told[k] = z
-                self._solver.set_height(self._keys[k], z)

@@ -13,11 +13,13 @@ from numba import njit
 from mvsim_core.state.arrays import FloatArray, Row, Rows
 
 FLAT, RAMP, BUMP = 0, 1, 2
+#: Kind of a row of PIECE that is not in use.
+NONE = -1
 
 #: A piece of ground in the frame of a body (or of the world, body -1).
 PIECE = np.dtype(
     [
-        ("kind", "i8"),  # FLAT, RAMP (rises along x) or BUMP (half an ellipse across y)
+        ("kind", "i8"),  # FLAT, RAMP (rises along x), BUMP (half an ellipse across y) or NONE
         ("body", "i8"),  # row of BODY whose frame it is in; -1: the world
         ("x0", "f8"),  # m, extent in that frame
         ("x1", "f8"),  # m
@@ -71,7 +73,7 @@ class Surface:
         return float(over if math.isnan(under) else under)
 
     def place(self, bodies: Rows) -> None:
-        """Put the pieces where their bodies are."""
+        """Move the pieces to the poses of their bodies."""
         place_kernel(self.pieces, bodies)
 
 
@@ -104,7 +106,7 @@ def map_height(m: Row, samples: FloatArray, x: float, y: float) -> float:
 
 @njit(cache=True, nogil=True)
 def inside(outlines: FloatArray, first: int, corners: int, x: float, y: float) -> bool:
-    """Tell whether a point is inside an outline (ray crossing)."""
+    """Return whether a point is inside an outline (ray crossing)."""
     crossed = False
     j = first + corners - 1
     for i in range(first, first + corners):
@@ -118,7 +120,7 @@ def inside(outlines: FloatArray, first: int, corners: int, x: float, y: float) -
 
 @njit(cache=True, nogil=True)
 def place_kernel(pieces: Rows, bodies: Rows) -> None:
-    """Take the frames of the pieces from the poses of their bodies."""
+    """Copy the poses of the bodies to the frames of their pieces."""
     for i in range(pieces.shape[0]):
         p = pieces[i]
         if p.body >= 0:
@@ -131,7 +133,7 @@ def place_kernel(pieces: Rows, bodies: Rows) -> None:
 def piece_height(p: Row, outlines: FloatArray, x: float, y: float) -> float:
     """Return the height of a piece at a place of the world [m]; NaN beside it."""
     dx, dy = x - p.px, y - p.py
-    if abs(dx) > p.far or abs(dy) > p.far:
+    if p.kind == NONE or abs(dx) > p.far or abs(dy) > p.far:
         return math.nan
     x = p.c * dx + p.s * dy
     y = -p.s * dx + p.c * dy
@@ -160,8 +162,8 @@ def heights_at(  # noqa: PLR0913 (arrays of a kernel)
 ) -> tuple[float, float]:
     """Return the highest ground at (x, y) not above `below`, and the lowest above it [m].
 
-    Each is NaN if there is none. Where there is no ground at all, the nearest elevation map goes
-    on as at its border; without maps the ground is at height 0.
+    Each is NaN if there is none. Where there is no ground at all, the nearest elevation map is
+    extended from its border; without maps the ground is at height 0.
     """
     under = math.nan
     over = math.nan

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the newest command of each vehicle to the targets of its controller."""
+"""Commands: the newest command of each vehicle becomes the target of its controller."""
 
 from __future__ import annotations
 
@@ -8,15 +8,29 @@ import math
 
 from numba import njit
 
-from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Rows
+from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, IntArray, Rows
 
 
 @njit(cache=True, nogil=True)
-def apply_commands_kernel(vehicles: Rows, tick: int, timeout_ticks: int) -> None:
-    """Copy commands to targets; those older than `timeout_ticks` (0: never) become a stop."""
+def apply_commands_kernel(
+    vehicles: Rows, bodies: Rows, clock: IntArray, timeout_ticks: int
+) -> None:
+    """Copy commands to targets; those older than `timeout_ticks` (0: never) become a stop.
+
+    While the parking brake is on, every target is a stop.
+
+    Args:
+        vehicles: VEHICLE, all rows.
+        bodies: BODY, all rows.
+        clock: (copies,) the ticks of the copies of the world.
+        timeout_ticks: Age at which a command expires.
+    """
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
+        if v.body < 0:
+            continue
         v.expired = 0
+        tick = clock[bodies[v.body].copy]
         if timeout_ticks > 0 and v.cmd_tick != NEVER and tick - v.cmd_tick > timeout_ticks:
             v.expired = 1
         v.vx = 0.0
@@ -32,3 +46,7 @@ def apply_commands_kernel(vehicles: Rows, tick: int, timeout_ticks: int) -> None
             if v.expired == 0:
                 v.vx = v.cmd_speed
                 v.wz = v.cmd_speed * math.tan(v.cmd_steer) / v.wheelbase
+        if v.cmd_brake != 0:
+            v.vx = 0.0
+            v.vy = 0.0
+            v.wz = 0.0

@@ -1,28 +1,25 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Contacts as people ask for them: by name."""
+"""Contacts by name of the entities."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from mvsim_core.solver.base import Touch
-from mvsim_core.state.arrays import State
-
-if TYPE_CHECKING:
-    from mvsim_core.state.entities import Entity
+from mvsim_core.solver.contact_types import Touch
+from mvsim_core.state.entities import Fixture
 
 
 class Contact(NamedTuple):
-    """Two things that touch.
+    """Two bodies or fixtures in contact.
 
     Args:
         a: Name of the first.
         b: Name of the second.
-        point: Where contact began (x, y) [m], world frame.
+        point: Contact point (x, y) [m], world frame.
         normal: Unit vector from a to b, world frame.
-        impulse: What the contact gave along the normal in the last step [N s]; where a body has
-            several contacts it is the sum of theirs.
+        impulse: Normal impulse of the last step [N s].
     """
 
     a: str
@@ -32,16 +29,20 @@ class Contact(NamedTuple):
     impulse: float
 
 
-def contacts_of(touches: list[Touch], known: dict[int, Entity], state: State) -> list[Contact]:
-    """Return the contacts of the last step, sorted by names."""
-    found = []
-    for touch in touches:
-        a, b = known[touch.a], known[touch.b]
-        impulse = 0.0
-        for entity in (a, b):
-            if entity.moves:
-                row = state.bodies[entity.row]
-                along = float(row["impulse_x"]) * touch.nx + float(row["impulse_y"]) * touch.ny
-                impulse = max(impulse, abs(along))
-        found.append(Contact(a.name, b.name, (touch.x, touch.y), (touch.nx, touch.ny), impulse))
-    return sorted(found)
+def contacts_of(
+    touches: list[Touch], names: Mapping[int, str], fixtures: Sequence[Fixture]
+) -> list[Contact]:
+    """Return the contacts of the last step, sorted by names.
+
+    Args:
+        touches: As the solver reports them.
+        names: Name of the entity of each row of BODY.
+        fixtures: Fixed parts of the world; number k owns what the solver knows as -1 - k.
+    """
+
+    def name(owner: int) -> str:
+        return names[owner] if owner >= 0 else fixtures[-1 - owner].name
+
+    return sorted(
+        Contact(name(t.a), name(t.b), (t.x, t.y), (t.nx, t.ny), t.impulse) for t in touches
+    )

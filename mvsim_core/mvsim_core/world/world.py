@@ -1,143 +1,68 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The running world: arrays, systems, contact solver, sensors and the clock that drives them."""
+"""The running world: a thin shell around one `Model`, one `Data` and one `Runtime`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from mvsim_core.dynamics.drives import drive_kernel
-from mvsim_core.dynamics.followers import followers_kernel
-from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
-from mvsim_core.dynamics.odometry import odometry_kernel
-from mvsim_core.errors import Problem
-from mvsim_core.friction import contact_kernel
-from mvsim_core.recording.logging import Logging
-from mvsim_core.solver.motion import absorb_kernel, gather_kernel, ideal_twist_kernel
-from mvsim_core.specs.world import WorldSpec
-from mvsim_core.state.arrays import LIMIT_MEMORY, State
-from mvsim_core.state.clock import SimClock
-from mvsim_core.state.finite import body_error, wheel_error
-from mvsim_core.terrain.rates import AttitudeRates
-from mvsim_core.world.commands import apply_commands_kernel
-from mvsim_core.world.handles import Actor, Block, Handles, Pivot
+from mvsim_core.errors import BuildError, LogError, Problem
+from mvsim_core.recording.recorder import Recorder
+from mvsim_core.recording.trajectory import TrajectoryFiles
+from mvsim_core.state.entities import Entity, EntityModel
+from mvsim_core.world import islands, joints
+from mvsim_core.world.base import Entities
+from mvsim_core.world.data import Data
+from mvsim_core.world.handles import Handle
+from mvsim_core.world.model import Model
 from mvsim_core.world.profile import Profile
+from mvsim_core.world.runtime import Runtime
+from mvsim_core.world.step import PHASES, RECORDING, SENSORS, step_physics
 from mvsim_core.world.vehicle import Vehicle
-from mvsim_core.world.view import WorldView
 
 if TYPE_CHECKING:
-    from mvsim_core.assembly.contents import Contents
-    from mvsim_core.state.entities import Entity
-
-PHASES = (
-    "commands",
-    "kinematics",
-    "animations",
-    "controllers",
-    "friction",
-    "integrate",
-    "solver",
-    "terrain",
-    "odometry",
-    "sensors",
-    "recording",
-)
-COMMANDS, KINEMATICS, ANIMATIONS, CONTROLLERS, FRICTION = range(5)
-INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
-
-#: What is zero after something was put somewhere.
-RESTING = (
-    *("roll", "pitch", "vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"),
-    *("wz_before", "vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
-)
-#: Rounds of the terrain's fit after something was put somewhere; steps go on from there.
-SETTLING = 4
+    from mvsim_core.rendering.picture import View
+    from mvsim_core.world.batch import Batch
+    from mvsim_core.xmlfile import FileState
 
 
-class World(WorldView, Logging):
+class World(Entities):
     """A world that can be stepped; made by `load_world`.
 
-    All methods belong to one thread. Random numbers come from `seed` and sensors' names alone.
+    Call all methods from one thread. Random numbers depend on `seed` and the sensors' names alone.
+
+    Attributes:
+        command_timeout: Age at which a velocity command expires and the vehicle stops [s];
+            None: never.
     """
 
-    def __init__(
-        self,
-        spec: WorldSpec,
-        contents: Callable[[WorldSpec, int], Contents],
-        seed: int = 0,
-        warnings: tuple[Problem, ...] = (),
-    ) -> None:
-        """Run the parts that `contents` makes of `spec` and a seed, also at each reset."""
-        self.spec = spec
-        self.seed = seed
-        self.warnings = warnings
+    def __init__(self, model: Model, data: Data) -> None:
+        """Run a model from a state, which the world owns from now on."""
+        super().__init__(model, data, Runtime(model))
         self.command_timeout: float | None = None
-        self.vehicles: Mapping[str, Vehicle] = Handles("vehicle")
-        self.blocks: Mapping[str, Block] = Handles("block")
-        self.actors: Mapping[str, Actor] = Handles("actor")
-        self.pivots: dict[str, Pivot] = {}
-        self.fresh: list[Any] = []
-        self._make = contents
+        self._initial = data
         self._profile = Profile(PHASES)
-        self._handles: dict[str, Vehicle | Block | Actor] = {}
-        self._populate()
+        self._recorder: Recorder | None = None
+        self._trajectory: TrajectoryFiles | None = None
 
+    # ------------------------------------------------------------ time
     def step(self) -> None:
         """Advance by one tick.
 
         Raises:
             StepError: A number of the state is not finite.
         """
-        state, solver, dt, gravity = self.state_arrays, self._solver, self._clock.dt, self._gravity
-        mark = self._profile.mark
+        data, run, mark = self.data, self._runtime, self._profile.mark
         self._profile.start()
-        apply_commands_kernel(state.vehicles, self._clock.ticks, self._timeout_ticks())
-        mark(COMMANDS)
-        if self._kinematics:
-            for limits in self._kinematics:
-                limits.apply(state, dt)
-            mark(KINEMATICS)
-        for animation in self._animations:
-            animation.apply(state, self._clock.time + dt, dt)
-        mark(ANIMATIONS)
-        for controller in self._controllers:
-            controller.apply(state, gravity, dt)
-        mark(CONTROLLERS)
-        contact_kernel(state.bodies, state.wheels, state.vehicles, gravity, dt)
-        if self._regions is not None:
-            self._regions.apply(state)
-        for friction in self._friction:
-            friction.apply(state, gravity, dt)
-        mark(FRICTION)
-        bad = sum_wheel_forces_kernel(state.bodies, state.wheels)
-        if bad >= 0:
-            raise wheel_error(self._contents.entities, state.wheels, bad, self.ticks + 1)
-        if len(self._drives):
-            drive_kernel(state.bodies, self._drives)
-        integrate_velocities_kernel(self._moving, gravity, dt)
-        mark(INTEGRATE)
-        self._move(state, solver, dt)
-        mark(SOLVER)
-        for terrain in self._terrain:
-            terrain.apply(state)
-        if self._terrain:
-            self._rates.apply(state, dt)
-        if self._any_followers:
-            followers_kernel(state.bodies, len(self._movers))
-        mark(TERRAIN)
-        odometry_kernel(state.bodies, state.wheels, state.vehicles, dt)
-        self._clock.ticks += 1
-        mark(ODOMETRY)
-        self._sense()
+        step_physics(self.model, run, data, self._timeout_ticks(), mark)
+        ticks = data.ticks
+        self.new_readings = []
+        if ticks >= run.sensors.next_tick:
+            self.new_readings = run.sensors.sample(data, ticks, ticks * self.model.dt)
         mark(SENSORS)
-        if self._recorder is not None:
-            self._recorder.record(self._clock.ticks)
-            mark(RECORDING)
-        if self._rawlog is not None:
-            self._rawlog.record(state, self._clock.ticks, self._clock.time, self.fresh)
+        if self._recorder is not None or self._trajectory is not None:
+            self._record()
             mark(RECORDING)
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
@@ -152,7 +77,48 @@ class World(WorldView, Logging):
         for _ in ticks:
             self.step()
 
-    # ------------------------------------------------------------ changing
+    # ------------------------------------------------------------ contents
+    def view(self) -> View:
+        """Return the camera pose of <gui>; without <gui>, a view of the whole world."""
+        from mvsim_core.rendering.picture import view_of
+
+        return view_of(self.model, self.data.entities.values(), self.data.bodies)
+
+    def picture(self, view: View | None = None, size: tuple[int, int] = (1280, 720)) -> Any:
+        """Return a picture of the world now, (height, width, 3) uint8 RGB.
+
+        Args:
+            view: Camera pose; None: `view()`.
+            size: Width and height [pixel].
+
+        Raises:
+            GlMissingError: OpenGL is not available.
+            ValueError: Eye and target of the view coincide.
+        """
+        from mvsim_core.rendering.picture import render
+
+        return render(self._runtime.scene3d, self.data, view or self.view(), size)
+
+    @property
+    def profile(self) -> dict[str, float]:
+        """Wall seconds spent in each phase of the step so far."""
+        return self._profile.sums()
+
+    def clear_profile(self) -> None:
+        """Set the sums of the profile to zero."""
+        self._profile.clear()
+
+    @property
+    def file_state(self) -> FileState | None:
+        """State of the world file for the next spawned text; None without a file."""
+        state: FileState | None = self.data.file
+        return state
+
+    @file_state.setter
+    def file_state(self, state: FileState) -> None:
+        self.data.file = state
+
+    # ------------------------------------------------------------ changes
     def add_vehicle(self, vehicle: Any, *, name: str | None = None, pose: Any = None) -> Vehicle:
         """Add a vehicle and return its handle.
 
@@ -165,224 +131,244 @@ class World(WorldView, Logging):
             BuildError: The name is taken.
             WorldFileError: The XML text has errors.
         """
-        entity = self._contents.add_vehicle(vehicle, name, pose)
-        self._assemble()
+        data = self.data
+        assembler, taken = self.model.assembler, data.entities.keys()
+        model, file = assembler.vehicle(data.file, vehicle, name, pose, taken)
+        entity = self._insert(model)
+        data.file = file
+        self._runtime.ground.settle(entity, self.data)
+        self._follow_log()
         return self.vehicles[entity.name]
 
-    def remove(self, name: str) -> None:
-        """Remove a vehicle or block.
+    def remove(self, name: str | Handle) -> None:
+        """Remove a vehicle, block or actor; its handles become invalid.
 
         Raises:
-            UnknownName: There is none of that name.
+            UnknownName: There is no entity of that name, or the handle is not valid here.
         """
-        self._contents.remove(self._entity(name))
-        self._handles.pop(name)
-        self._assemble()
+        entity = self.entity(name)
+        islands.unweld_all(self.data, self._runtime.ground, entity.name)
+        joints.remove_joints(self.data, entity)
+        islands.remove_from_solver(self.data, entity)
+        for sensor in self._runtime.sensors_of(entity):
+            del self.data.sensors[sensor.full_name]
+        self._runtime.remove(entity, self.ticks)
+        self.data.free_rows(entity)
+        self._removed[entity.token] = f"was removed at {self.time:g} s"
+        self._follow_log()
 
     def remove_sensors(self) -> None:
-        """Remove all sensors, for runs that need the motion only."""
-        for entity in self._contents.entities:
-            entity.sensors.clear()
-        self._contents.standalone.clear()
-        self._assemble()
+        """Remove all sensors, for runs that need only the motion."""
+        self._runtime.remove_sensors(self.ticks)
+        self.data.sensors.clear()
 
-    def weld(self, a: str, b: str) -> None:
-        """Join two bodies rigidly where they are now: they become one island.
+    def weld(self, a: str | Handle, b: str | Handle) -> None:
+        """Join two bodies rigidly at their current poses: they become one island.
 
         Raises:
             UnknownName: There is no body of that name.
             BuildError: One of them cannot move freely.
         """
-        for name in (a, b):
-            self._entity(name)
-        self._contents.set_welds([*self._contents.welds, (a, b)])
-        self._assemble()
+        names = [self.entity(name).name for name in (a, b)]
+        islands.weld(self.data, self._runtime.ground, *names)
 
-    def unweld(self, a: str, b: str) -> None:
-        """Take the weld of two bodies away; nothing happens if there is none."""
-        pair = {a, b}
-        self._contents.set_welds([w for w in self._contents.welds if set(w) != pair])
-        self._assemble()
-
-    def _entity(self, name: str) -> Entity:
-        handle = self.vehicles[name] if name not in self.blocks else self.blocks[name]
-        return handle._entity
-
-    def teleport(
-        self, entity: Entity, x: float, y: float, yaw: float, z: float | None = None
-    ) -> None:
-        """Put a body at a pose of the world, standing still (handles call it)."""
-        row = self.state_arrays.bodies[entity.row]
-        if self._terrain:
-            above = float(row["z"]) if z is None else z
-            row["z"] = self._contents.ground.height(x, y, above + 0.5 * entity.z_range[1])
-        row["x"], row["y"], row["yaw"] = x, y, yaw
-        for name in RESTING:
-            row[name] = 0.0
-        start = entity.wheel0
-        self.state_arrays.wheels["omega"][start : start + len(entity.wheels)] = 0.0
-        limits = self.state_arrays.limits[entity.limit0 :][: len(entity.limits)]
-        for name in LIMIT_MEMORY:
-            limits[name] = 0.0
-        if entity.key >= 0:
-            self._solver.place(entity.key, x, y, yaw)
-            self._solver.refresh()
-        self._settle()
-
-    def reset(self, seed: int | None = None) -> None:
-        """Return to the state after loading: what was added goes, what was removed comes back.
-
-        Handles stay valid by name. With the same seed all that follows is the same to the byte.
-        """
-        if seed is not None:
-            self.seed = seed
-        self._populate()
-
-    def state(self) -> dict[str, Any]:
-        """Return a snapshot for `restore`: arrays, clock, random streams and readings."""
-        return {
-            "ticks": self.ticks,
-            "arrays": self.state_arrays.copy(),
-            "names": [e.name for e in self._contents.entities],
-            "sensors": [sensor.state() for sensor in self._contents.sensors()],
-        }
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        """Return to a snapshot of a world with the same vehicles and blocks.
-
-        Free bodies go on exactly as after the snapshot; contacts are found anew.
+    def unweld(self, a: str | Handle, b: str | Handle) -> None:
+        """Remove the weld of two bodies, if there is one.
 
         Raises:
-            ValueError: Something was added or removed since the snapshot.
+            UnknownName: There is no body of that name.
         """
-        if snapshot["names"] != [e.name for e in self._contents.entities]:
-            raise ValueError("vehicles or blocks were added or removed since the snapshot")
-        self._clock.ticks = snapshot["ticks"]
-        self.state_arrays.assign(snapshot["arrays"])
-        for sensor, kept in zip(self._contents.sensors(), snapshot["sensors"], strict=True):
-            sensor.restore(kept)
-        for entity in self._contents.entities:
-            if entity.moves:
-                row = self.state_arrays.bodies[entity.row]
-                self._solver.place(entity.key, float(row["x"]), float(row["y"]), float(row["yaw"]))
-        self._solver.refresh()
-        self._rates.note(self.state_arrays)
-        self._schedule.restart(self.ticks)
+        names = [self.entity(name).name for name in (a, b)]
+        islands.unweld(self.data, self._runtime.ground, *names)
 
-    # ------------------------------------------------------------ internal
-    def _populate(self) -> None:
-        self._close_rawlog()
-        self._contents = self._make(self.spec, self.seed)
-        self._rawlog = self._contents.rawlog
-        self.pivots = {}
-        self._clock = SimClock(self._contents.dt)
-        self._gravity = self._contents.gravity
-        self._solver = self._contents.solver
-        self._touch_changes = -1
-        self.fresh = []
+    # ------------------------------------------------------------ state
+    def reset(self, seed: int | None = None) -> None:
+        """Return to the state after loading; later additions and removals are undone.
+
+        Handles of entities of the file stay valid. With the same seed all later numbers are equal
+        to the byte, whatever happened before.
+        """
+        seed = self.data.seed if seed is None else seed
+        self._adopt(self._initial.copy())
+        self.data.seed = seed
+        self._runtime.sensors.set_seed(seed)
         self._profile.clear()
-        self._assemble()
-        self._schedule.warm(self.state_arrays.bodies)  # so that no first reading stalls a step
-        self._log_anew()
+        self._begin_logs()
 
-    def _assemble(self) -> None:
-        """Lay the arrays and systems out for what there is now."""
-        layout = self._contents.assemble()
-        self.state_arrays: State = layout.state
-        self._kinematics = layout.kinematics
-        self._controllers = layout.controllers
-        self._friction = layout.friction
-        self._animations = layout.animations
-        self._take_drives(layout)
-        self._terrain = layout.terrain
-        self._regions = layout.regions
-        self._movers = layout.movers
-        self._moving = layout.state.bodies[: layout.moving]  # what moves comes first
-        self._mover_keys = layout.mover_keys
-        self._stale = np.zeros(len(layout.movers), np.bool_)
-        self._schedule = layout.schedule
-        self._schedule.restart(self._clock.ticks)
-        self._touch_changes = -1
-        self._any_followers = bool((layout.state.bodies["leader"] >= 0).any())
-        self._any_ideal = bool(layout.state.bodies["ideal"].any())
-        self._rates = AttitudeRates(layout.state)
-        self._settle()
-        self._name(self.vehicles, Vehicle, self._contents.vehicles())
-        self._name(self.blocks, Block, self._contents.blocks())
-        self._name(self.actors, Actor, self._contents.actors())
+    def state(self) -> Data:
+        """Return a snapshot for `restore`: an independent copy of `Data`."""
+        return self.data.copy()
+
+    def replicate(self, count: int) -> Batch:
+        """Return independent copies of the world as it is now, which are stepped together.
+
+        Copy k gets seed + k. Vehicles can't be added, removed or welded in a copy.
+
+        Args:
+            count: How many, >= 1.
+
+        Raises:
+            BuildError: `count` is less than 1.
+        """
+        from mvsim_core.world.batch import Batch
+
+        return Batch(self.model, self.data, count, self.command_timeout)
+
+    def restore(self, snapshot: Data) -> None:
+        """Return to a snapshot of this world or of another one of the same file.
+
+        Additions and removals since then are undone; the run continues as after the snapshot.
+        """
+        self._adopt(snapshot.copy())
+
+    def begin(self) -> None:
+        """Build the initial state and keep it for resets; the assembly calls this once."""
+        data, run = self.data, self._runtime
+        for k, fixture in enumerate(self.model.fixtures):
+            for solid in fixture.solids:
+                islands.add_fixture_to_solver(data, -1 - k, solid)
+        for model in self.model.entities:
+            self._insert(model)
+        for spec in self.model.spec.joints:
+            if spec.type == "weld":
+                self._weld_of_file(spec)
+        for i, spec in enumerate(self.model.spec.joints):
+            if spec.type != "weld":
+                joints.add_joint(data, spec, spec.name or f"joint_{i + 1}")
+        run.ground.settle_all(data)
+        run.begin(data)
+        run.sensors.warm(
+            data
+        )  # compiles kernels now, so that the first reading does not stall a step
+        self._initial = data.copy()
+        self._begin_logs()
+
+    def _weld_of_file(self, spec: Any) -> None:
+        for name in (spec.body_a, spec.body_b):
+            if name not in self.data.entities:
+                return
+        islands.weld(self.data, self._runtime.ground, spec.body_a, spec.body_b)
+
+    def _insert(self, model: EntityModel) -> Entity:
+        if model.name in self.data.entities:
+            where = getattr(model.spec, "where", None)
+            text = f"there is already something called {model.name!r}"
+            raise BuildError(Problem.at(where, "", text) if where else text)
+        ground, z = self._runtime.ground, None
+        pose = model.body[0]
+        if model.on_ground:
+            x, y, above = float(pose["x"]), float(pose["y"]), float(pose["z"]) + 0.5 * model.top
+            z = ground.height(x, y, above)
+        entity = self.data.add_rows(model, z)
+        if ground.has_relief(entity, float(self.data.bodies["z"][entity.row])):
+            self.data.relief = True
+        self._runtime.add(entity, self.data)
+        self._runtime.schedule(self._runtime.new_sensors(entity), self.data)
+        islands.add_to_solver(self.data, entity)
+        animation = self._runtime.animations.get(entity.token)
+        if animation is not None:
+            animation.begin(self.data)
+        return entity
+
+    def _adopt(self, data: Data) -> None:
+        """Replace the state."""
+        for entity in self.data.entities.values():
+            other = data.entities.get(entity.name)
+            if other is None or other.token != entity.token:
+                self._removed[entity.token] = "is not in the state that was restored"
+        self.data = data
+        self._runtime.sync(data)
+        self.new_readings = []
         self._follow_log()
 
-    def _name(self, handles: Any, cls: type[Any], entities: list[Entity]) -> None:
-        """Keep handles that people hold valid: same name, same handle, new entity."""
-        table = handles._handles
-        table.clear()
-        for entity in entities:
-            handle = self._handles.setdefault(entity.name, cls(self, entity))
-            handle._entity = entity
-            table[entity.name] = handle
-
-    def _take_drives(self, layout: Any) -> None:
-        """Take the driven pivots; those that were there keep their targets."""
-        for name, pivot in self.pivots.items():
-            if name in layout.drive_names:
-                layout.drives["target"][layout.drive_names.index(name)] = pivot.target
-        self._drives = layout.drives
-        self.pivots = {
-            name: Pivot(layout.drives[i : i + 1], self)
-            for i, name in enumerate(layout.drive_names)
-        }
-
-    def _settle(self) -> None:
-        """Fit everything to the ground where it is now, so that the next step knows the slopes."""
-        for _ in range(SETTLING):
-            for terrain in self._terrain:
-                terrain.apply(self.state_arrays)
-        self._rates.note(self.state_arrays)
-
     def _timeout_ticks(self) -> int:
-        return 0 if not self.command_timeout else round(self.command_timeout / self._clock.dt)
+        return 0 if not self.command_timeout else round(self.command_timeout / self.model.dt)
 
-    def _move(self, state: State, solver: Any, dt: float) -> None:
-        """Let the solver have its say and advance the poses."""
-        if not len(self._movers):
-            return
-        bad = gather_kernel(state.bodies, self._movers, solver.linear, solver.angular)
-        if bad >= 0:
-            raise body_error(self._contents.entities, state.bodies, bad, self.ticks + 1)
-        solver.step(dt)
-        if solver.touch_changes != self._touch_changes:
-            self._touch_changes = solver.touch_changes
-            self._count_touches(state, solver)
-        drifted = absorb_kernel(
-            state.bodies,
-            self._movers,
-            (solver.linear, solver.angular),
-            (solver.poses, solver.poses_out),
-            (solver.linear_out, solver.angular_out),
-            solver.origin,
-            dt,
-            self._stale,
-        )
-        if self._any_ideal:
-            ideal_twist_kernel(state.bodies, state.vehicles, dt)
-        if drifted:
-            for k in np.flatnonzero(self._stale):
-                row = state.bodies[self._movers[k]]
-                pose = (float(row["x"]), float(row["y"]), float(row["yaw"]))
-                solver.place(self._mover_keys[k], *pose)
-            solver.refresh()
+    # ------------------------------------------------------------ logs
+    @property
+    def logging(self) -> bool:
+        """Whether a log is being written."""
+        return self._recorder is not None
 
-    def _count_touches(self, state: State, solver: Any) -> None:
-        counts = solver.touch_counts()
-        state.bodies["touching"] = 0
-        for entity in self._contents.entities:
-            if entity.key in counts:
-                state.bodies["touching"][entity.row] = counts[entity.key]
+    def start_logging(
+        self, folder: str | Path | None = None, every: int = 1, format: str = "csv"
+    ) -> list[Path]:
+        """Log all vehicles from now on, one row every `every` ticks; return the files.
 
-    def _sense(self) -> None:
-        self.fresh = []
-        ticks = self._clock.ticks
-        if ticks < self._schedule.next_tick:
-            return
-        bodies = self.state_arrays.bodies
-        self.fresh = self._schedule.sample(bodies, ticks, self._clock.time)
+        Args:
+            folder: Where the files go; None: where the `log_path` of each vehicle says.
+            every: 1 records each tick.
+            format: "csv", "npz", or "parquet" if pyarrow is installed. NPZ and Parquet files are
+                written when the log is stopped.
+
+        Raises:
+            LogError: Files cannot be created, or an argument is invalid.
+        """
+        recorder = Recorder(folder, every, format)
+        self.stop_logging()
+        self._bind(recorder)
+        self._recorder = recorder
+        return recorder.files
+
+    def new_log_session(self) -> list[Path]:
+        """Complete the files of the log and start new ones, which are returned.
+
+        Raises:
+            LogError: Nothing is being logged, or files cannot be written.
+        """
+        if self._recorder is None:
+            raise LogError("no log to restart: call start_logging first")
+        self._recorder.close()
+        self._bind(self._recorder)
+        return self._recorder.files
+
+    def stop_logging(self) -> list[Path]:
+        """Complete the files of the log, if there is one, and return them.
+
+        Raises:
+            LogError: The rest cannot be written.
+        """
+        recorder, self._recorder = self._recorder, None
+        return [] if recorder is None else recorder.close()
+
+    def close(self) -> None:
+        """Complete all files that are being written, so that the process may end.
+
+        Raises:
+            LogError: The rest of a log cannot be written.
+        """
+        self.stop_logging()
+        if self._trajectory is not None:
+            self._trajectory.close()
+
+    def _record(self) -> None:
+        if self._recorder is not None:
+            self._recorder.record(self.data.ticks)
+        if self._trajectory is not None:
+            data = self.data
+            self._trajectory.record(data.entities.values(), data.bodies, data.ticks, self.time)
+
+    def _vehicles(self) -> list[Entity]:
+        return [e for e in self.data.entities.values() if e.kind == "vehicle"]
+
+    def _bind(self, recorder: Recorder) -> None:
+        recorder.bind(self._vehicles(), self.data, self.model.dt)
+
+    def _follow_log(self) -> None:
+        """Adapt the log to vehicles that were added or removed."""
+        if self._recorder is not None:
+            self._bind(self._recorder)
+
+    def _begin_logs(self) -> None:
+        """Begin a log session; start logging if a vehicle of the file asks for it."""
+        spec = self.model.spec
+        if self._trajectory is not None:
+            self._trajectory.close()
+        if spec.save_ground_truth_trajectory:
+            path, rate = spec.save_ground_truth_trajectory, spec.ground_truth_rate
+            self._trajectory = TrajectoryFiles(path, rate, self.model.dt)
+        if self._recorder is not None:
+            self.new_log_session()
+        elif any(v.spec.auto_start_recording for v in self._vehicles()):
+            self._recorder = Recorder(only_auto=True, at_first_row=True)
+            self._bind(self._recorder)

@@ -1,11 +1,26 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""World files in, specs out, and back; `read_world` is the way in, `dump_world` the way out.
+"""World files to specs and back: `read_world`, `read_vehicle`, `dump_world`.
 
-Nothing here simulates, and no spec field is named here: what a tag means stands in the specs.
+Nothing here simulates, and no field of a spec is named here: what a tag means is declared in the
+specs. A file becomes nodes (`markup`), these become elements (`reader`, with the values of
+`substitution`), these become specs (`fill`); `loader` knows what a whole world consists of.
 """
 
-from mvsim_core.xmlfile.entry import read_vehicle, read_world
+from mvsim_core.xmlfile.loader import (
+    FileState,
+    WorldFile,
+    read_vehicle,
+    read_world,
+    read_world_file,
+)
 from mvsim_core.xmlfile.writing import dump_world
 
-__all__ = ["dump_world", "read_vehicle", "read_world"]
+__all__ = [
+    "FileState",
+    "WorldFile",
+    "dump_world",
+    "read_vehicle",
+    "read_world",
+    "read_world_file",
+]

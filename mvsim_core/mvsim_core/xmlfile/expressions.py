@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The formulas inside `$f{...}`: numbers in, one number out, nothing else reachable.
+"""Formulas in `$f{...}`: a parser and evaluator for arithmetic on numbers, and nothing else.
 
-A grammar of its own, not Python's: the files are written for ExprTk, where `^` is a power, `=`
-compares, `if(c, a, b)` is a function that evaluates only one branch, names ignore case and
-`2x` multiplies. All values are floats in full precision; conditions are 1 and 0.
+The grammar is that of ExprTk, which the original uses, not Python's: `^` is a power, `=` compares,
+`if(c, a, b)` is a function that evaluates only one branch, names ignore case and `2x` multiplies.
+All values are floats in full precision; conditions are 1 and 0.
 
 Precedence, weakest first: `?:`, or / xor / nor, and / nand, comparisons, `+ -`, `* / %`,
 signs, `^`.
@@ -20,30 +20,176 @@ from random import Random
 from typing import Any, NamedTuple
 
 from mvsim_core.errors import suggestion
-from mvsim_core.xmlfile.formula_functions import (
-    ADD,
-    AND,
-    COMPARE,
-    CONSTANTS,
-    FUNCTIONS,
-    MULTIPLY,
-    OR,
-    WORDS,
-    Function,
-    Operator,
-    Operators,
-    power,
-    random_functions,
-)
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 30
-#: Formulas kept after parsing, and the longest of them.
+#: Formulas kept after parsing, and the length of the longest of them.
 MAX_KEPT = 1000
 MAX_KEPT_LENGTH = 200
 
 Lookup = Callable[[str], float | None]
 Thunk = Callable[[], float]
+Operator = Callable[[float, float], float]
+Operators = dict[str, Operator]
+
+
+class Function(NamedTuple):
+    """A function and the least and greatest number of its arguments."""
+
+    least: int
+    most: int
+    call: Callable[..., float]
+
+
+def power(base: float, exponent: float) -> float:
+    """Return base^exponent; ValueError if that is not a real number."""
+    value: float | complex = base**exponent
+    if isinstance(value, complex):
+        raise ValueError
+    return value
+
+
+def _root(value: float, degree: float) -> float:
+    return power(value, 1.0 / degree)
+
+
+def _round(value: float) -> float:
+    # C rounds halves away from zero, Python rounds them to even.
+    return math.copysign(math.floor(abs(value) + 0.5), value)
+
+
+def _roundn(value: float, digits: float) -> float:
+    scale = 10.0 ** math.trunc(digits)
+    return _round(value * scale) / scale
+
+
+def _clamp(low: float, value: float, high: float) -> float:
+    return min(max(low, value), high)
+
+
+def _mean(*values: float) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _sign(value: float) -> float:
+    return float((value > 0) - (value < 0))
+
+
+def _sinc(value: float) -> float:
+    return math.sin(value) / value if value else 1.0
+
+
+def _normal_cdf(value: float) -> float:
+    return 0.5 * math.erfc(-value / math.sqrt(2.0))
+
+
+def random_functions(random: Random) -> dict[str, Function]:
+    """Return the functions that draw from, or reseed, a generator."""
+
+    def randomize(seed: float) -> float:
+        random.seed(int(seed))
+        return 0.0
+
+    return {
+        "rand": Function(0, 0, random.random),
+        "randn": Function(0, 0, lambda: random.gauss(0.0, 1.0)),
+        "unifrnd": Function(2, 2, lambda low, high: low + (high - low) * random.random()),
+        "randomize": Function(1, 1, randomize),
+    }
+
+
+# Operators, constants and functions have ExprTk's names. They raise the exceptions of Python's
+# math module (ValueError outside a domain, ZeroDivisionError, OverflowError).
+OR: Operators = {
+    "or": lambda a, b: float(a != 0 or b != 0),
+    "||": lambda a, b: float(a != 0 or b != 0),
+    "|": lambda a, b: float(a != 0 or b != 0),
+    "xor": lambda a, b: float((a != 0) != (b != 0)),
+    "nor": lambda a, b: float(a == 0 and b == 0),
+    "xnor": lambda a, b: float((a != 0) == (b != 0)),
+}
+AND: Operators = {
+    "and": lambda a, b: float(a != 0 and b != 0),
+    "&&": lambda a, b: float(a != 0 and b != 0),
+    "&": lambda a, b: float(a != 0 and b != 0),
+    "nand": lambda a, b: float(a == 0 or b == 0),
+}
+COMPARE: Operators = {
+    "<": lambda a, b: float(a < b),
+    "<=": lambda a, b: float(a <= b),
+    ">": lambda a, b: float(a > b),
+    ">=": lambda a, b: float(a >= b),
+    "=": lambda a, b: float(a == b),
+    "==": lambda a, b: float(a == b),
+    "!=": lambda a, b: float(a != b),
+    "<>": lambda a, b: float(a != b),
+}
+ADD: Operators = {"+": lambda a, b: a + b, "-": lambda a, b: a - b}
+MULTIPLY: Operators = {
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "%": math.fmod,
+}
+WORDS = frozenset((*OR, *AND))
+
+CONSTANTS = {
+    "pi": math.pi,
+    "m_pi": math.pi,
+    "m_e": math.e,
+    "epsilon": 1e-10,  # ExprTk's tolerance for doubles
+    "inf": math.inf,
+    "true": 1.0,
+    "false": 0.0,
+}
+
+_MANY = 1000
+FUNCTIONS: dict[str, Function] = {
+    **{
+        name: Function(1, 1, getattr(math, name))
+        for name in (
+            *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "sin", "sinh"),
+            *("tan", "tanh", "exp", "expm1", "log10", "log1p", "log2", "sqrt", "erf", "erfc"),
+            *("trunc", "ceil", "floor"),
+        )
+    },
+    "abs": Function(1, 1, abs),
+    "atan2": Function(2, 2, math.atan2),
+    "avg": Function(1, _MANY, _mean),
+    "clamp": Function(3, 3, _clamp),
+    "cot": Function(1, 1, lambda x: 1.0 / math.tan(x)),
+    "csc": Function(1, 1, lambda x: 1.0 / math.sin(x)),
+    "deg2grad": Function(1, 1, lambda x: x / 0.9),
+    "deg2rad": Function(1, 1, math.radians),
+    "equal": Function(2, 2, lambda a, b: float(math.isclose(a, b, rel_tol=1e-10))),
+    "frac": Function(1, 1, lambda x: math.fmod(x, 1.0)),
+    "grad2deg": Function(1, 1, lambda x: x * 0.9),
+    "hypot": Function(2, 2, math.hypot),
+    "iclamp": Function(
+        3,
+        3,
+        lambda low, x, high: x if not low < x < high else (low if x - low < high - x else high),
+    ),
+    "inrange": Function(3, 3, lambda low, x, high: float(low <= x <= high)),
+    "int": Function(1, 1, math.trunc),
+    "log": Function(1, 1, math.log),
+    "logn": Function(2, 2, math.log),
+    "max": Function(1, _MANY, lambda *values: max(values)),
+    "mean": Function(1, _MANY, _mean),
+    "min": Function(1, _MANY, lambda *values: min(values)),
+    "mod": Function(2, 2, math.fmod),
+    "mul": Function(1, _MANY, lambda *values: math.prod(values)),
+    "ncdf": Function(1, 1, _normal_cdf),
+    "not_equal": Function(2, 2, lambda a, b: float(not math.isclose(a, b, rel_tol=1e-10))),
+    "pow": Function(2, 2, power),
+    "rad2deg": Function(1, 1, math.degrees),
+    "root": Function(2, 2, _root),
+    "round": Function(1, 1, _round),
+    "roundn": Function(2, 2, _roundn),
+    "sec": Function(1, 1, lambda x: 1.0 / math.cos(x)),
+    "sgn": Function(1, 1, _sign),
+    "sinc": Function(1, 1, _sinc),
+    "sum": Function(1, _MANY, lambda *values: math.fsum(values)),
+}
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -53,7 +199,7 @@ _TOKEN = re.compile(
 
 
 class ExpressionError(Exception):
-    """The formula is wrong; the text says how."""
+    """The formula is wrong; the message has the reason."""
 
 
 class _Token(NamedTuple):
@@ -62,18 +208,18 @@ class _Token(NamedTuple):
 
 
 class Formulas:
-    """Evaluates formulas; what was parsed once is kept, since loops evaluate the same again."""
+    """Evaluates formulas and keeps them parsed, since loops evaluate the same ones again."""
 
     def __init__(self, random: Random) -> None:
-        """Use `random` for rand, randn and unifrnd; randomize gives it a new seed."""
+        """Use `random` for rand, randn and unifrnd; randomize sets its seed."""
         self._functions = {**FUNCTIONS, **random_functions(random)}
         self._parsed: dict[str, _Formula] = {}
 
     def evaluate(self, text: str, lookup: Lookup) -> float:
         """Return the value of a formula, or raise ExpressionError.
 
-        `lookup` returns the value of a variable, or None; variables go before constants and
-        functions.
+        `lookup` returns the value of a variable, or None; variables hide constants and
+        functions of the same name.
         """
         if len(text) > MAX_LENGTH:
             raise ExpressionError(f"a formula may have at most {MAX_LENGTH} characters")
@@ -94,7 +240,7 @@ class Formulas:
 
     def _parse(self, text: str, lookup: Lookup) -> _Formula:
         parser = _Parser(_tokens(text), lookup, self._functions)
-        formula = _Formula(parser.whole(), parser.asked, parser.found)
+        formula = _Formula(parser.whole(), parser.names, parser.values)
         if len(text) <= MAX_KEPT_LENGTH:
             if len(self._parsed) >= MAX_KEPT:
                 self._parsed.clear()
@@ -104,19 +250,22 @@ class Formulas:
 
 @dataclass(slots=True)
 class _Formula:
-    """A parsed formula: what it asks `lookup` for, in order, and what it found."""
+    """A parsed formula: the names it looks up, in order, and their values."""
 
     value: Thunk
-    asked: list[str]
-    found: list[float | None]
+    names: list[str]
+    values: list[float | None]
 
     def renew(self, lookup: Lookup) -> bool:
-        """Ask anew; return False if other names than before are variables, so it reads anew."""
-        for i, name in enumerate(self.asked):
+        """Look up the names again; return False if the formula has to be parsed again.
+
+        That is so if other names than before are variables.
+        """
+        for i, name in enumerate(self.names):
             found = lookup(name)
-            if (found is None) != (self.found[i] is None):
+            if (found is None) != (self.values[i] is None):
                 return False
-            self.found[i] = found
+            self.values[i] = found
         return True
 
 
@@ -135,7 +284,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Parser:
-    """Recursive descent; every method returns a thunk, so that `if` can skip a branch."""
+    """Recursive descent; every method returns a thunk, so that `if` evaluates one branch only."""
 
     def __init__(
         self, tokens: list[_Token], lookup: Lookup, functions: Mapping[str, Function]
@@ -145,8 +294,8 @@ class _Parser:
         self.depth = 0
         self.lookup = lookup
         self.functions = functions
-        self.asked: list[str] = []
-        self.found: list[float | None] = []
+        self.names: list[str] = []
+        self.values: list[float | None] = []
 
     def whole(self) -> Thunk:
         if self.tokens[0].kind == "end":
@@ -157,7 +306,7 @@ class _Parser:
         return value
 
     def take(self, *texts: str) -> str:
-        """Return the next token's text and go on if it is one of `texts`, else ""."""
+        """Consume the next token if it is one of `texts` and return its text, else ""."""
         token = self.tokens[self.position]
         text = token.text.lower()
         if token.kind in ("sign", "name") and text in texts:
@@ -209,7 +358,7 @@ class _Parser:
             rest.append((MULTIPLY[operator or "*"], self.signed()))
 
     def chain(self, operand: Callable[[], Thunk], operators: Operators) -> Thunk:
-        """Return operands joined by operators of equal rank, from left to right."""
+        """Return operands joined by operators of equal precedence, from left to right."""
         first = operand()
         rest = []
         while operator := self.take(*operators):
@@ -250,14 +399,14 @@ class _Parser:
                 return value
         if token.text == "!":
             return _negation(self.deeper(self.operand))
-        raise ExpressionError(f"unexpected {token.text!r}" if token.text else "it ends too early")
+        raise ExpressionError(f"unexpected {token.text!r}" if token.text else "unexpected end")
 
     def named(self, name: str) -> Thunk:
         value = self.lookup(name)
-        self.asked.append(name)
-        self.found.append(value)
+        self.names.append(name)
+        self.values.append(value)
         if value is not None:
-            return _variable(self.found, len(self.found) - 1)
+            return _variable(self.values, len(self.values) - 1)
         key = name.lower()
         if key == "not":
             return _negation(self.deeper(self.operand))

@@ -1,43 +1,277 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements to specs: `fill` reads what a spec's fields declare and reports the rest.
+"""Elements to specs: reads what the fields of a spec class declare and reports everything else.
 
-A spec is filled over a prototype that holds the defaults. The elements come in layers, the
-instance before its class: for a single value the first layer that has it wins, repeated
-elements are taken from all layers. Nothing that a file says raises here; it is reported, the
-prototype's value is kept, and so one run shows all problems.
+A spec starts as a copy of a prototype that holds the defaults. The elements of an entity are
+ordered, the instance before its class: a single value comes from the first element that has it,
+repeated elements come from all. Errors of the file are never raised here: they are reported, the
+value of the prototype stays, and so one run finds all problems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any, TypeVar
 
-from mvsim_core.errors import UnknownName
-from mvsim_core.specs.params import Alias, Param, Section, Spec, Variants, Where
+from mvsim_core.errors import Severity, UnknownName, nearest, suggestion
+from mvsim_core.resources.archives import ArchiveError, archive_of, check_member
+from mvsim_core.specs.converters import BOOLEAN, Converter
+from mvsim_core.specs.params import (
+    Alias,
+    Param,
+    Section,
+    Spec,
+    SpecIndex,
+    Variants,
+    Where,
+    index_of,
+    sections,
+    tags_of,
+)
 from mvsim_core.specs.sensor import NAME_PREFIXES, SensorSpec
-from mvsim_core.xmlfile.plan import Plan, advice, plan_of, tags_of
+from mvsim_core.xmlfile.paths import Packages, PathError, local_path, uri
+from mvsim_core.xmlfile.problems import Problems
 from mvsim_core.xmlfile.reader import Element
-from mvsim_core.xmlfile.substitution import NO_NAMES
-from mvsim_core.xmlfile.values import Layer, Names, Outcome, Values, short
+from mvsim_core.xmlfile.substitution import (
+    NO_NAMES,
+    ReportedError,
+    Substitution,
+    SubstitutionError,
+    short,
+)
 
 S = TypeVar("S", bound=Spec)
+
+Names = Mapping[str, str]
 
 _SILENT_ATTRIBUTES = ("xmlns", "xsi:", "xml:")
 
 
+class Outcome(Enum):
+    """Why there is no value."""
+
+    ABSENT = "not in the file"
+    INVALID = "in the file, but wrong; an error is reported"
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A value as written: text, name and place; `parent` is the element that it belongs to."""
+
+    parent: Element
+    element: Element
+    line: int
+    alias: Alias
+    text: str
+
+
+class Values:
+    """Reads single values: what is wrong is reported, never raised."""
+
+    def __init__(self, problems: Problems, substitution: Substitution, packages: Packages) -> None:
+        """Report to `problems`, evaluate with `substitution`, resolve paths with `packages`."""
+        self.problems = problems
+        self.substitution = substitution
+        self.packages = packages
+        # Values of elements that loops share, by element, param and name.
+        self._known: dict[tuple[int, int, str], tuple[Any, Element, Param]] = {}
+
+    def report(
+        self, element: Element, line: int, message: str, severity: Severity = "error"
+    ) -> None:
+        """Report a problem of an element."""
+        self.problems.report(element.origin, line, element.tag, message, severity)
+
+    def attribute(self, element: Element, name: str, names: Names) -> str | None:
+        """Return an attribute evaluated, "" if absent, None if it cannot be evaluated."""
+        text = element.node.attributes.get(name, "")
+        line = element.attribute_line(name)
+        return self._evaluated(_Written(element, element, line, Alias(name), text), names)
+
+    def param(
+        self, about: Param, aliases: tuple[Alias, ...], element: Element, names: Names
+    ) -> Any:
+        """Return the value that an element gives to a param, or an Outcome."""
+        if about.form == "many":
+            return self._many(about, aliases, element, names)
+        if about.form == "items":
+            return self._items(about, aliases, element, names)
+        if about.form == "text":
+            line, text = element.line, element.node.text
+            written = _Written(element, element, line, Alias("its text"), text)
+            return self._converted(about, written, names)
+        return self._scalar(about, aliases, element, names)
+
+    def _scalar(
+        self, about: Param, aliases: tuple[Alias, ...], element: Element, names: Names
+    ) -> Any:
+        found = [one for alias in aliases for one in _candidates(element, alias, about)]
+        if not found:
+            return Outcome.ABSENT
+        first = found[0]
+        if len(found) > 1:
+            second, used = found[1].alias.name, first.alias.name
+            what = "is given again" if second == used else f"is given besides {used}"
+            message = f"{second} {what}; {used} in line {first.line} is used"
+            self.report(element, found[1].line, message, "warning")
+        if about.form == "flag":
+            return self._flag(first, names)
+        if first.element.shared:
+            key = (id(first.element), id(about), first.alias.name)
+            if key not in self._known:
+                value = self._converted(about, first, names)
+                self._known[key] = (value, first.element, about)
+            return self._known[key][0]
+        return self._converted(about, first, names)
+
+    def _flag(self, written: _Written, names: Names) -> Any:
+        text = self._evaluated(written, names)
+        if text is None:
+            return Outcome.INVALID
+        try:
+            value = BOOLEAN.read(text) if text else True
+        except ValueError:
+            value = True
+        if not value:
+            message = (
+                f"{written.alias.name}: false has its meaning here; the original reads any content"
+                " as true"
+            )
+            self.report(written.parent, written.line, message, "warning")
+        return value
+
+    def _many(
+        self, about: Param, aliases: tuple[Alias, ...], element: Element, names: Names
+    ) -> Any:
+        by_name = {alias.name: alias for alias in aliases}
+        found = [
+            _Written(element, child, child.line, by_name[child.tag], child.node.text)
+            for child in element.included_first()
+            if child.tag in by_name
+        ]
+        return self._all(about, found, names) if found else Outcome.ABSENT
+
+    def _items(
+        self, about: Param, aliases: tuple[Alias, ...], element: Element, names: Names
+    ) -> Any:
+        lists = [child for alias in aliases for child in element.by_tag.get(alias.name, ())]
+        if not lists:
+            return Outcome.ABSENT
+        if lists[0].shared:
+            key = (id(lists[0]), id(about), aliases[0].name)
+            if key not in self._known:
+                value = self._items_of(about, aliases, element, lists, names)
+                self._known[key] = (value, lists[0], about)
+            return self._known[key][0]
+        return self._items_of(about, aliases, element, lists, names)
+
+    def _items_of(
+        self,
+        about: Param,
+        aliases: tuple[Alias, ...],
+        element: Element,
+        lists: list[Element],
+        names: Names,
+    ) -> Any:
+        found = []
+        for item in lists[0].children:
+            if item.tag == about.item:
+                found.append(_Written(lists[0], item, item.line, Alias(item.tag), item.node.text))
+            else:
+                message = f"unknown element <{item.tag}> is ignored; expected <{about.item}>"
+                self.report(lists[0], item.line, message, "warning")
+        values = self._all(about, found, names)
+        if values is not Outcome.INVALID and about.check and not about.check.passes(values):
+            message = f"{aliases[0].name} {about.check.rule}, got {len(values)}"
+            self.report(element, lists[0].line, message)
+            return Outcome.INVALID
+        return values
+
+    def _all(self, about: Param, found: list[_Written], names: Names) -> Any:
+        values = [self._converted(about, one, names, checked=False) for one in found]
+        return Outcome.INVALID if Outcome.INVALID in values else tuple(values)
+
+    def _converted(
+        self, about: Param, written: _Written, names: Names, *, checked: bool = True
+    ) -> Any:
+        text = self._evaluated(written, names)
+        if text is None:
+            return Outcome.INVALID
+        converter = written.alias.converter or about.converter
+        try:
+            value = converter.read(text)
+            if converter.path and value:
+                value = self._path(value, converter, written.element)
+            if checked and about.check is not None and not about.check.passes(value):
+                raise ValueError(about.check.rule)
+        except (ValueError, PathError) as rule:
+            unit = about.unit_of(converter)
+            shown = f" [{unit}]" if unit and "," not in unit else ""
+            message = f"{written.alias.name} {rule}{shown}, got {short(text)!r}"
+            if about.check is not None:
+                message += suggestion(text, about.check.words)
+            if text != written.text.strip():
+                message += f" (from {short(written.text)!r})"
+            self.report(written.parent, written.line, message)
+            return Outcome.INVALID
+        notice = written.alias.notice or (converter.notice(text) if converter.notice else "")
+        if notice:
+            message = f"{written.alias.name}: {notice}"
+            self.report(written.parent, written.line, message, "warning")
+        return value
+
+    def _evaluated(self, written: _Written, names: Names) -> str | None:
+        try:
+            return self.substitution.text(written.text, written.element.scope, names).strip()
+        except ReportedError:
+            return None
+        except SubstitutionError as error:
+            self.report(written.parent, written.line, f"{written.alias.name}: {error}")
+            return None
+
+    def _path(self, text: str, converter: Converter[Any], element: Element) -> str:
+        if converter.path == "uri":
+            return uri(text, element.origin, self.packages)
+        path = local_path(text, element.origin, self.packages)
+        inside = archive_of(path)
+        if inside is not None:
+            try:
+                check_member(*inside)
+            except ArchiveError as error:
+                raise PathError(f"is not found: {error}") from None
+        elif not os.path.isfile(path):
+            raise PathError(f"is not found at {path!r}")
+        return path
+
+
+def _candidates(element: Element, alias: Alias, about: Param) -> Iterator[_Written]:
+    """Yield the values that an element has under one name, in the param's own form first."""
+    children = [
+        _Written(element, child, child.line, alias, child.node.text)
+        for child in element.by_tag.get(alias.name, ())
+    ]
+    if about.form != "attribute":
+        yield from children
+    if alias.name in element.node.attributes:
+        line = element.attribute_line(alias.name)
+        yield _Written(element, element, line, alias, element.node.attributes[alias.name])
+    if about.form == "attribute":
+        yield from children
+
+
 class Filler:
-    """Fills specs from elements."""
+    """Makes specs of elements."""
 
     def __init__(self, values: Values) -> None:
         """Read single values with `values`."""
         self.values = values
-        # Parts of classes that turn out the same for all their vehicles.
+        # Specs and values in a class or loop that are the same for all its instances.
         self._same: dict[tuple[int, int, str], tuple[Spec, Spec, Element]] = {}
+        self._values: dict[tuple[int, int], tuple[Any, Param, Element]] = {}
         self._blanks: dict[type[Spec], Spec] = {}
-        self._layers: dict[int, Layer] = {}
-        self._values: dict[tuple[int, int], tuple[Any, Param]] = {}
 
     def fill(
         self,
@@ -47,127 +281,126 @@ class Filler:
         given: Mapping[str, Any] = NO_NAMES,
         section: Section | None = None,
     ) -> S:
-        """Return `prototype` with what the elements say.
+        """Return `prototype` with the values of the elements.
 
-        `names` are NAME and PARENT_NAME; `given` are fields that the caller has decided;
-        `section` is what the spec is read for.
+        `names` are NAME and PARENT_NAME; `given` are values of fields that the caller sets;
+        `section` is the section that the spec is read for.
         """
-        plan = plan_of(type(prototype))
-        layers = [self._layer(element) for element in elements]
+        index = index_of(type(prototype))
         fields = dict(given)
-        sound = self._params(plan, prototype, layers, names, fields)
-        extra = _known(section)
-        for field, inner in plan.sections:
+        valid = self._params(index, prototype, elements, names, fields)
+        extra = _known_besides(section)
+        for field, inner in index.sections:
             if field not in fields:
                 default = getattr(prototype, field)
                 extra += [spec.name for spec in default] if inner.named else []
-                value = self._section(inner, default, layers, names)
+                value = self._section(inner, default, elements, names)
                 if value is not Outcome.ABSENT:
                     fields[field] = value
-        self._unknown(layers, plan, extra, section)
+        self._report_unknown(elements, index, extra, section)
         head = elements[0]
         spec = replace(prototype, where=Where(head.origin.file, head.line), **fields)
-        return self._finished(spec, head) if sound else spec
+        return self._finished(spec, head) if valid else spec
 
     def _params(
         self,
-        plan: Plan,
+        index: SpecIndex,
         prototype: Spec,
-        layers: list[Layer],
+        elements: Sequence[Element],
         names: Names,
         fields: dict[str, Any],
     ) -> bool:
         """Read all params into `fields`; return whether none was wrong."""
-        sound = True
-        for row in plan.concerned(name for layer in layers for name in layer.names):
-            field, about, aliases = plan.params[row]
+        valid = True
+        written = [element.by_tag.keys() | element.node.attributes.keys() for element in elements]
+        for row in index.rows(name for one in written for name in one):
+            field, about, aliases = index.params[row]
             if field in fields:
                 continue
             value: Any = Outcome.ABSENT
-            for layer in layers:
-                if about.form == "text" or any(alias.name in layer.names for alias in aliases):
-                    value = self._value(about, aliases, layer, names)
+            for element, own in zip(elements, written, strict=True):
+                if about.form == "text" or any(alias.name in own for alias in aliases):
+                    value = self._value(about, aliases, element, names)
                 if value is not Outcome.ABSENT:
                     break
             if value is Outcome.ABSENT and about.required:
-                element = layers[0].element
-                self.values.report(element, element.line, f"{aliases[0].name} is required")
-                value = Outcome.UNREADABLE
+                head = elements[0]
+                self.values.report(head, head.line, f"{aliases[0].name} is required")
+                value = Outcome.INVALID
             if value is Outcome.ABSENT and about.expected:
-                self._remark_default(layers[0].element, prototype, field, about)
-            if value is Outcome.UNREADABLE:
-                sound = False
+                self._warn_default(elements[0], prototype, field, about)
+            if value is Outcome.INVALID:
+                valid = False
             elif value is not Outcome.ABSENT:
                 fields.update(
                     zip(about.into, value, strict=True) if about.into else {field: value}
                 )
-        return sound
+        return valid
 
-    def _layer(self, element: Element) -> Layer:
-        """Return the index of an element, that of a class from memory."""
-        if not element.shared:
-            return Layer(element)
-        if id(element) not in self._layers:
-            self._layers[id(element)] = Layer(element)  # which keeps the element, and so its id
-        return self._layers[id(element)]
-
-    def _value(self, about: Param, aliases: tuple[Alias, ...], layer: Layer, names: Names) -> Any:
-        """Return the value of a param, from memory where a class gives all the same one."""
-        if not layer.element.shared:
-            return self.values.param(about, aliases, layer, names)
-        key = (id(layer.element), id(about))
+    def _value(
+        self, about: Param, aliases: tuple[Alias, ...], element: Element, names: Names
+    ) -> Any:
+        """Return the value of a param, from the cache where a class or loop gives all the same."""
+        if not (element.in_class or element.shared):
+            return self.values.param(about, aliases, element, names)
+        key = (id(element), id(about))
         if key in self._values:
             return self._values[key][0]
         before = self.values.substitution.changing
-        value = self.values.param(about, aliases, layer, names)
+        value = self.values.param(about, aliases, element, names)
         if self.values.substitution.changing == before:
-            self._values[key] = (value, about)
+            # The objects are kept so that their ids stay valid.
+            self._values[key] = (value, about, element)
         return value
 
-    def _remark_default(self, element: Element, prototype: Spec, field: str, about: Param) -> None:
-        """Say which default stands for something that its author should have chosen."""
+    def _warn_default(self, element: Element, prototype: Spec, field: str, about: Param) -> None:
+        """Name the default of a value that the author should have given."""
         value = about.converter.write(getattr(prototype, field))
         unit = f" [{about.file_unit}]" if about.file_unit else ""
-        message = f"{about.name or field} is missing: its default {value}{unit} applies"
+        message = f"{about.name or field} is missing; its default {value}{unit} is used"
         self.values.report(element, element.line, message, "warning")
 
     def _finished(self, spec: S, element: Element) -> S:
-        for doubt in spec.doubts():
-            self.values.report(element, element.line, doubt, "warning")
+        for warning in spec.warnings():
+            self.values.report(element, element.line, warning, "warning")
         finished: S = spec.finished()
-        for fault in finished.faults():
-            self.values.report(element, element.line, fault)
-        for note in finished.notes():
-            self.values.report(element, _line_of(element, note.partition(" ")[0]), note, "note")
+        for error in finished.errors():
+            self.values.report(element, element.line, error)
+        for hint in finished.hints():
+            self.values.report(element, _line_of(element, hint.partition(" ")[0]), hint, "hint")
         return finished
 
-    def _section(self, section: Section, default: Any, layers: list[Layer], names: Names) -> Any:
+    def _section(
+        self, section: Section, default: Any, elements: Sequence[Element], names: Names
+    ) -> Any:
         if section.named:
-            return tuple(self._named(spec, layers, names) for spec in default)
+            return tuple(self._named(spec, elements, names) for spec in default)
         tags = tags_of(section)
         if section.many:
-            children = [child for layer in layers for child in _tagged(layer, tags)]
-            return self.specs(section, children, names) or Outcome.ABSENT
-        for layer in layers:
-            children = _tagged(layer, tags)
+            children = [child for element in elements for child in _tagged(element, tags)]
+            return self._specs(section, children, names) or Outcome.ABSENT
+        for element in elements:
+            children = _tagged(element, tags)
             if len(children) > 1:
-                message = f"<{section.tag}> again; the one in line {children[0].line} counts"
-                self.values.report(layer.element, children[1].line, message, "warning")
+                message = (
+                    f"<{section.tag}> is given again; the one in line {children[0].line} is used"
+                )
+                self.values.report(element, children[1].line, message, "warning")
             if children:
                 spec = self.spec(section, default, children[0], names, 1)
                 return Outcome.ABSENT if spec is None else spec
         if section.required:
-            element = layers[0].element
-            self.values.report(element, element.line, f"needs <{section.tag}>")
+            head = elements[0]
+            self.values.report(head, head.line, f"<{section.tag}> is required")
         return Outcome.ABSENT
 
-    def _named(self, default: Any, layers: list[Layer], names: Names) -> Any:
-        for layer in layers:
-            for child in layer.children.get(default.name, ()):
+    def _named(self, default: Any, elements: Sequence[Element], names: Names) -> Any:
+        for element in elements:
+            for child in element.by_tag.get(default.name, ()):
                 return self._cached(default, child, names, None)
         return default
 
-    def specs(self, section: Section, children: list[Element], names: Names) -> tuple[Spec, ...]:
+    def _specs(self, section: Section, children: list[Element], names: Names) -> tuple[Spec, ...]:
         """Return the specs of repeated elements, without those that cannot be made."""
         made: list[Spec] = []
         for child in children:
@@ -181,7 +414,7 @@ class Filler:
     ) -> Spec | None:
         """Return the spec of one element, the `number`th of its kind, or None."""
         if isinstance(section.spec, Variants):
-            prototype = self._prototype(section.spec, section.by, child, names)
+            prototype = self._prototype(section, section.spec, child, names)
         else:
             prototype = self._blank(section.spec) if default is None else default
         if prototype is None:
@@ -196,19 +429,23 @@ class Filler:
         return self._blanks[spec]
 
     def _prototype(
-        self, variants: Variants, by: str, element: Element, names: Names
+        self, section: Section, variants: Variants, element: Element, names: Names
     ) -> Spec | None:
-        if by == "tag":
+        if section.by == "tag":
             return variants[element.tag]
-        if by not in element.node.attributes:
-            message = f"needs the attribute {by!r}; known: {', '.join(variants)}"
+        written = [by for by in (section.by, section.by_alias) if by in element.node.attributes]
+        if not written:
+            message = f"the attribute {section.by!r} is required; known: {', '.join(variants)}"
             self.values.report(element, element.line, message)
             return None
-        name = self.values.attribute(element, by, names)
+        if len(written) > 1:
+            message = f"{written[1]} is given besides {written[0]}; {written[0]} is used"
+            self.values.report(element, element.attribute_line(written[1]), message, "warning")
+        name = self.values.attribute(element, written[0], names)
         try:
             return None if name is None else variants[name]
         except UnknownName as error:
-            self.values.report(element, element.attribute_line(by), str(error))
+            self.values.report(element, element.attribute_line(written[0]), str(error))
             return None
 
     def _sensor(
@@ -236,7 +473,7 @@ class Filler:
         section: Section | None,
         name: str = "",
     ) -> S:
-        """Return what `fill` does, with `name` if given, from memory where that is the same."""
+        """Return the result of `fill`, from the cache where it is the same."""
         key = (id(element), id(prototype), name)
         if key in self._same:
             known: Any = self._same[key][0]
@@ -245,38 +482,90 @@ class Filler:
         before = substitution.changing
         given = {"name": name} if name else {}
         spec = self.fill(prototype, [element], names, given=given, section=section)
-        if element.shared and substitution.changing == before:
-            # The objects are kept so that their ids stay theirs.
+        if (element.in_class or element.shared) and substitution.changing == before:
+            # The objects are kept so that their ids stay valid.
             self._same[key] = (spec, prototype, element)
         return spec
 
-    def _advice(self, name: str, plan: Plan, extra: Sequence[str], section: Section | None) -> str:
-        # Likeness takes time; what nobody will read needs none.
-        return "" if self.values.problems.full else advice(name, plan, extra, section)
-
-    def _unknown(
-        self, layers: list[Layer], plan: Plan, extra: Sequence[str], section: Section | None
+    def _report_unknown(
+        self,
+        elements: Sequence[Element],
+        index: SpecIndex,
+        extra: Sequence[str],
+        section: Section | None,
     ) -> None:
-        for layer in layers:
-            element = layer.element
-            for tag, children in layer.children.items():
-                if tag not in plan.children and tag not in extra:
-                    hint = self._advice(tag, plan, extra, section)
-                    message = f"unknown element <{tag[:60]}> is ignored{hint}"
+        for element in elements:
+            for tag, children in element.by_tag.items():
+                if tag not in index.children and tag not in extra:
+                    advice = self._advice(tag, index, extra, section)
+                    message = f"unknown element <{tag[:60]}> is ignored{advice}"
                     for child in children:
                         self.values.problems.report(
                             child.origin, child.line, element.tag, message, "warning"
                         )
             for name in element.node.attributes:
-                known = name in plan.attributes or name in extra
+                known = name in index.attributes or name in extra
                 if not known and not name.startswith(_SILENT_ATTRIBUTES):
-                    hint = self._advice(name, plan, extra, section)
-                    message = f"unknown attribute {name[:60]!r} is ignored{hint}"
+                    advice = self._advice(name, index, extra, section)
+                    message = f"unknown attribute {name[:60]!r} is ignored{advice}"
                     line = element.attribute_line(name)
                     self.values.report(element, line, message, "warning")
-            if element.node.text and not plan.reads_text:
+            if element.node.text and not index.reads_text:
                 message = f"text {short(element.node.text)!r} has no meaning here and is ignored"
                 self.values.report(element, element.line, message, "warning")
+
+    def _advice(
+        self, name: str, index: SpecIndex, extra: Sequence[str], section: Section | None
+    ) -> str:
+        # A search for similar names takes time, and a warning that is not kept needs none.
+        return "" if self.values.problems.full else advice(name, index, extra, section)
+
+
+def advice(name: str, index: SpecIndex, extra: Sequence[str], section: Section | None) -> str:
+    """Return where an unknown name may belong: `. Did you mean 'mass'?`, or "".
+
+    `extra` are names known besides those of the index, `section` is what the spec is read for.
+    """
+    for field, about, _ in index.params:
+        if name == field and about.name:  # the spec's own name of a parameter
+            return f". Did you mean {about.name!r}?"
+    readers = _readers(name, section)
+    if readers:
+        return f". Only {', '.join(readers)} {'have' if len(readers) > 1 else 'has'} it"
+    for _, inner in index.sections:
+        if any(name in index_of(spec).known() for spec in _specs_of(inner)):
+            tags = tags_of(inner)
+            if tags:
+                return f". It belongs inside <{'> or <'.join(tags)}>"
+    near = nearest(name, [*index.known(), *extra])
+    return "" if near is None else f". Did you mean {near!r}?"
+
+
+def _readers(name: str, section: Section | None) -> list[str]:
+    """Return the variants of a section that read a name."""
+    if section is None or not isinstance(section.spec, Variants):
+        return []
+    return [
+        variant
+        for variant, prototype in section.spec.items()
+        if name in index_of(type(prototype)).known() or name in _parts(prototype)
+    ]
+
+
+def _parts(prototype: Spec) -> list[str]:
+    """Return the tags of named parts, such as wheels."""
+    return [
+        part.name
+        for field, inner in sections(prototype)
+        if inner.named
+        for part in getattr(prototype, field)
+    ]
+
+
+def _specs_of(section: Section) -> tuple[type[Spec], ...]:
+    if isinstance(section.spec, Variants):
+        return tuple({type(prototype) for prototype in section.spec.values()})
+    return (section.spec,)
 
 
 def _line_of(element: Element, name: str) -> int:
@@ -285,17 +574,18 @@ def _line_of(element: Element, name: str) -> int:
     return next(lines, element.attribute_line(name))
 
 
-def _tagged(layer: Layer, tags: tuple[str, ...]) -> list[Element]:
+def _tagged(element: Element, tags: tuple[str, ...]) -> list[Element]:
     if len(tags) == 1:
-        return layer.children.get(tags[0], [])
-    return [child for child in layer.ordered if child.tag in tags]
+        return element.by_tag.get(tags[0], [])
+    return [child for child in element.included_first() if child.tag in tags]
 
 
-def _known(section: Section | None) -> list[str]:
-    """Return what an element may hold beside what its spec reads."""
+def _known_besides(section: Section | None) -> list[str]:
+    """Return the names that an element may contain besides those that its spec reads."""
     if section is None or not isinstance(section.spec, Variants):
         return []
+    by = [section.by, section.by_alias]
     if not section.tolerant:
-        return [section.by]
+        return by
     others = {type(prototype) for prototype in section.spec.values()}
-    return [section.by, *(name for spec in others for name in plan_of(spec).known())]
+    return [*by, *(name for spec in others for name in index_of(spec).known())]

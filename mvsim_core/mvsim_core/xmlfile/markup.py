@@ -1,41 +1,55 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Text to a tree of nodes, as forgiving as the parser that users' files were written for.
+"""Bytes of a file to text, and text to a tree of nodes, by the lenient rules of the original.
 
-A strict XML parser refuses most of them: `vehicle:class` has an undeclared prefix, closing tags
-bear other names than opening ones, files have two roots, attributes contain `<`. So this is a
-small tokenizer of its own. It never looks at a DTD, so there are no entities to explode and
-nothing is ever fetched. What it lets pass it remarks on; nothing is dropped silently.
+A strict XML parser rejects most existing world files: `vehicle:class` has an undeclared prefix,
+closing tags have other names than opening ones, files have two roots, attributes contain `<`. So
+this is a small tokenizer. It does not read DTDs: there are no entities to expand and nothing is
+downloaded. What is accepted in spite of an oddity gives a warning; nothing is dropped silently.
 
-Closing tags close the innermost open element whatever their name, as in the original; only if
-the file does not balance that way is a wrong name an error.
+A closing tag closes the innermost open element whatever its name, as in the original; a wrong
+name is an error only if the file does not balance that way.
+
+The encoding is taken from the byte order mark, then from the XML declaration, else it is UTF-8.
+Text that is not valid in that encoding is read as Windows-1252 with a warning, because one wrong
+accent in a comment is no reason to reject a world.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass, field
 
 MAX_DEPTH = 100
 
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is the beginning of this one
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NOT_FOR_FILES = ("unicode_escape", "raw_unicode_escape", "idna", "punycode", "undefined")
+_DECLARED = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _NAME = re.compile(r"[^\s<>/=?!&\"']+")
 _ATTRIBUTE = re.compile(r"""\s*([^\s<>/="']+)\s*=\s*("[^"]*"|'[^']*')""")
-# Text and the tag after it in one go, with all of an element that holds only text; what does
-# not match is a comment, odd, or wrong.
+# Text and the tag after it in one match, including the whole of an element that holds only text.
+# What does not match is a comment, unusual, or wrong.
 _TOKEN = re.compile(
     r"""([^<]*)<(?:/([^<>]*)>|([^\s<>/=?!&"']+)"""
     r"""((?:\s*[^\s<>/="']+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(?:(/)>|>(?:([^<]*)</\3\s*>)?))"""
 )
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(lt|gt|amp|quot|apos));")
-_NO_LINES: dict[str, int] = {}  # shared by all nodes; replaced, never filled
+_NO_LINES: dict[str, int] = {}  # shared by all nodes: replaced, never modified
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 
 
 class MarkupError(Exception):
-    """The text cannot be read as elements; `line` is where."""
+    """The text cannot be parsed; `line` is the place."""
 
     def __init__(self, line: int, element: str, message: str) -> None:
-        """Say what is wrong in which element and line."""
+        """Store line, element name and message."""
         super().__init__(message)
         self.line = line
         self.element = element
@@ -58,22 +72,59 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """Something odd that was read all the same."""
+class MarkupWarning:
+    """An oddity that is accepted."""
 
     line: int
     element: str
     message: str
 
 
-def parse(text: str) -> tuple[list[Node], list[Remark]]:
-    """Return the nodes at the top level and the remarks, or raise MarkupError."""
+def decode(data: bytes) -> tuple[str, str]:
+    """Return the text with newlines as line ends, and a warning about the encoding or ""."""
+    encoding, data = _encoding(data)
+    warning = ""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", errors="replace")
+        warning = f"the text is not valid {encoding.upper()}; it is read as Windows-1252"
+    return text.replace("\r\n", "\n").replace("\r", "\n"), warning
+
+
+def _encoding(data: bytes) -> tuple[str, bytes]:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return encoding, data[len(mark) :]
+    # UTF-16 without a mark has a zero byte beside the first "<".
+    if data[:2] == b"<\0":
+        return "utf-16-le", data
+    if data[:2] == b"\0<":
+        return "utf-16-be", data
+    declared = _DECLARED.match(data[:1000])
+    return _known(declared.group(1).decode("ascii")) if declared else "utf-8", data
+
+
+def _known(name: str) -> str:
+    """Return the encoding if it is one of text that begins like ASCII, else "utf-8"."""
+    try:
+        codec = codecs.lookup(name).name.replace("-", "_")
+        # A declaration that is readable as ASCII cannot mean UTF-16. "zip" and "rot13" are codecs
+        # too and raise here.
+        plain = "<a>".encode(name) == b"<a>"
+    except (LookupError, UnicodeError, ValueError):
+        return "utf-8"
+    return name if plain and codec not in _NOT_FOR_FILES else "utf-8"
+
+
+def parse(text: str) -> tuple[list[Node], list[MarkupWarning]]:
+    """Return the nodes at the top level and the warnings, or raise MarkupError."""
     parser = _Parser(text)
     parser.run()
     if parser.root.text:
         message = f"text outside of all elements: {parser.root.text.split()[0][:40]!r}"
-        parser.remarks.append(Remark(0, "", message))
-    return parser.root.children, parser.remarks
+        parser.warnings.append(MarkupWarning(0, "", message))
+    return parser.root.children, parser.warnings
 
 
 class _Parser:
@@ -84,7 +135,7 @@ class _Parser:
         self.root = Node("", 0)
         self.stack = [self.root]
         self.chunks: list[list[str]] = [[]]
-        self.remarks: list[Remark] = []
+        self.warnings: list[MarkupWarning] = []
         self.mismatches: list[tuple[str, int, Node, bool]] = []
 
     def run(self) -> None:
@@ -146,12 +197,12 @@ class _Parser:
         begin, end = next(pair for pair in pairs if text.startswith(pair[0], start))
         inside = start + len(begin)
         stop = text.find(end, inside)
-        if begin == "<!":  # a document type: its inner subset goes as a whole, entities included
+        if begin == "<!":  # a DOCTYPE: its internal subset is skipped, entities included
             bracket = text.find("[", inside)
             if 0 <= bracket < stop:
                 stop = text.find(end, text.find("]", bracket))
         if stop < 0:
-            raise MarkupError(self.line, "", f"{begin!r} without its {end!r}")
+            raise MarkupError(self.line, "", f"{begin!r} is not closed by {end!r}")
         if begin == "<![CDATA[":
             self.chunks[-1].append(text[inside:stop])
         self._move(stop + len(end))
@@ -164,8 +215,8 @@ class _Parser:
         if name != node.tag:
             open_above = any(name == outer.tag for outer in self.stack[1:])
             self.mismatches.append((name, self.line, node, open_above))
-            message = f"closed by </{name[:60]}>, which has another name"
-            self.remarks.append(Remark(self.line, node.tag, message))
+            message = f"closed by </{name[:60]}>, a different name"
+            self.warnings.append(MarkupWarning(self.line, node.tag, message))
 
     def _close(self, node: Node) -> None:
         node.text = "".join(self.chunks.pop()).strip()
@@ -178,17 +229,17 @@ class _Parser:
             line += text.count("\n", position, found.start(1))
             position = found.start(1)
             if name in node.attributes:
-                message = f"{name} is given twice; the first counts"
-                self.remarks.append(Remark(line, node.tag, message))
+                message = f"{name} is given twice; the first value is used"
+                self.warnings.append(MarkupWarning(line, node.tag, message))
                 continue
             node.attributes[name] = resolve_entities(value[1:-1])
             if line != node.line:
                 node.lines = {**node.lines, name: line}
 
     def _unbalanced(self, node: Node | None, message: str) -> None:
-        """Raise for an element that stays open, or for a closing tag too many (None).
+        """Raise for an element that stays open, or for one closing tag too many (node is None).
 
-        The balance is found wrong late; the first closing tag with a wrong name tells more.
+        The imbalance shows late; the first closing tag with a wrong name is the better place.
         """
         for name, line, closed, open_above in self.mismatches:
             if open_above and node is not None:

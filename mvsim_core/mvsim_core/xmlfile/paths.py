@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of files, URIs and ROS packages to paths, without running anything."""
+"""File names, URIs and ROS packages to paths, without running a command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from mvsim_core.resources.archives import archive_of
-from mvsim_core.xmlfile.scope import Origin
+from mvsim_core.xmlfile.problems import Origin
 
 _ABSOLUTE = re.compile(r"^(?:[/\\]|[A-Za-z]:[/\\])")
 _REMOTE = re.compile(r"^https?://", re.IGNORECASE)
@@ -20,14 +20,14 @@ _SIBLINGS = 500
 
 
 class PathError(Exception):
-    """A path cannot be resolved; the text says why."""
+    """A path cannot be resolved; the message has the reason."""
 
 
 class Packages:
     """ROS packages by name: installed prefixes first, then the source tree around a file."""
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Start with an empty cache."""
         self._shares: dict[tuple[str, str], str | None] = {}
 
     def prefix(self, name: str) -> str | None:
@@ -92,8 +92,8 @@ def is_remote(text: str) -> bool:
 def local_path(text: str, origin: Origin, packages: Packages) -> str:
     """Return the absolute path of a local file named in a world file.
 
-    A relative path counts from the folder of the file that it is written in; if nothing is
-    there, from the folders of the files that include it, as the original counts.
+    A relative path starts from the folder of the file that it is written in; if there is no such
+    file, from the folders of the files that include that one, as in the original.
     """
     if is_remote(text):
         raise PathError("must be a local file, not a web address")
@@ -104,8 +104,8 @@ def local_path(text: str, origin: Origin, packages: Packages) -> str:
         share = packages.share(package.group(1), origin.directory)
         if share is None:
             raise PathError(
-                f"names the ROS package {package.group(1)!r}, which is neither in"
-                " AMENT_PREFIX_PATH nor near the world file"
+                f"is in the ROS package {package.group(1)!r}, which is not found in"
+                " AMENT_PREFIX_PATH or near the world file"
             )
         return os.path.normpath(os.path.join(share, package.group(2)))
     if text.lower().startswith("file://"):

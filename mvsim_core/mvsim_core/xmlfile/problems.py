@@ -1,29 +1,56 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collects what is wrong in a set of files, each thing once, for one report at the end."""
+"""The errors, warnings and hints of a set of files, each reported once, and their places."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from mvsim_core.errors import Problem, Severity, WorldFileError
-from mvsim_core.xmlfile.scope import Origin
 
 MAX_PROBLEMS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A file and the place it is included from; `file` is "" for a world given as text."""
+
+    file: str
+    directory: str
+    parent: Origin | None = None
+    line: int = 0
+
+    def chain(self) -> Iterator[Origin]:
+        """Iterate over this file and the files that include it, innermost first."""
+        origin: Origin | None = self
+        while origin is not None:
+            yield origin
+            origin = origin.parent
+
+    def included_from(self) -> tuple[str, ...]:
+        """Return the places `file:line` of the include tags, innermost first."""
+        chain = list(self.chain())
+        return tuple(
+            f"{os.path.basename(outer.file) or 'text'}:{inner.line}"
+            for inner, outer in pairwise(chain)
+        )
 
 
 class Problems:
     """The problems of one world, in the order in which they were found."""
 
     def __init__(self) -> None:
-        """Begin without problems."""
+        """Start without problems."""
         self._found: dict[tuple[str, int, str, str], Problem] = {}
-        self._left_out = 0
-        self._notes: dict[str, tuple[Problem, set[tuple[str, int]]]] = {}
+        self._omitted = 0
+        self._hints: dict[str, tuple[Problem, set[tuple[str, int]]]] = {}
 
     @property
     def full(self) -> bool:
-        """Whether further warnings are only counted."""
+        """Whether further warnings are counted but not kept."""
         return len(self._found) >= MAX_PROBLEMS
 
     def report(
@@ -34,12 +61,12 @@ class Problems:
         message: str,
         severity: Severity = "error",
     ) -> None:
-        """Add a problem unless the same one is known, as for a class used twice."""
+        """Add a problem unless it is already known: a class may be used many times."""
         key = (origin.file, line, element, message)
         if key in self._found:
             return
         if self.full and severity == "warning":
-            self._left_out += 1
+            self._omitted += 1
             return
         problem = Problem(
             file=origin.file,
@@ -49,16 +76,16 @@ class Problems:
             severity=severity,
             included_from=origin.included_from(),
         )
-        if severity == "note":
-            _, places = self._notes.setdefault(message, (problem, set()))
+        if severity == "hint":
+            _, places = self._hints.setdefault(message, (problem, set()))
             places.add((origin.file, line))
             return
         self._found[key] = problem
         if len(self._found) >= 2 * MAX_PROBLEMS:
-            self.stop()
+            self.abort()
 
-    def stop(self) -> None:
-        """Raise WorldFileError with all that is found so far."""
+    def abort(self) -> None:
+        """Raise WorldFileError with all problems found so far."""
         raise WorldFileError(self.all())
 
     def all(self) -> tuple[Problem, ...]:
@@ -67,13 +94,13 @@ class Problems:
         found = sorted(
             self._found.values(), key=lambda problem: (files.index(problem.file), problem.line)
         )
-        if self._left_out:
+        if self._omitted:
             found.append(
                 Problem(
                     file="",
                     line=0,
                     element="",
-                    message=f"{self._left_out} further warnings are left out",
+                    message=f"{self._omitted} more warnings are not shown",
                     severity="warning",
                 )
             )
@@ -83,14 +110,14 @@ class Problems:
         """Return the warnings, or raise WorldFileError if there are errors."""
         problems = self.all()
         if any(problem.severity == "error" for problem in problems):
-            self.stop()
+            self.abort()
         return problems
 
-    def notes(self) -> tuple[Problem, ...]:
-        """Return the notes, each once at its first place, in the order in which they came."""
+    def hints(self) -> tuple[Problem, ...]:
+        """Return the hints, each once at its first place, in the order they were found."""
         return tuple(
             first
             if len(places) == 1
             else replace(first, message=f"{first.message} (and {len(places) - 1} more)")
-            for first, places in self._notes.values()
+            for first, places in self._hints.values()
         )

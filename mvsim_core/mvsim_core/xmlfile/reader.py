@@ -2,24 +2,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files to a stream of elements, with `include`, `variable`, `for` and `if` carried out.
 
-The stream is lazy and in document order: whoever takes an element from it and evaluates its
-values at once sees variables and random numbers in the order in which the file has them.
-Flow control works at every depth, in every file.
+The stream is lazy and in document order: a caller that evaluates the values of each element
+before it takes the next one gets variables and random numbers in the order of the file. Flow
+control works at every depth, in every file.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from mvsim_core.specs.converters import number
-from mvsim_core.xmlfile.decoding import decode
-from mvsim_core.xmlfile.markup import MarkupError, Node, Remark, parse
+from mvsim_core.xmlfile.markup import MarkupError, MarkupWarning, Node, decode, parse
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path
-from mvsim_core.xmlfile.problems import Problems
-from mvsim_core.xmlfile.scope import Origin, Scope
-from mvsim_core.xmlfile.substitution import ReportedError, Substitution, SubstitutionError
+from mvsim_core.xmlfile.problems import Origin, Problems
+from mvsim_core.xmlfile.substitution import (
+    ReportedError,
+    Scope,
+    Substitution,
+    SubstitutionError,
+)
 
 MAX_FILE_SIZE = 64 * 2**20  # bytes
 MAX_INCLUDES = 30
@@ -34,19 +37,39 @@ _TRUE = frozenset(("y", "yes", "true", "on"))
 _FALSE = frozenset(("n", "no", "false", "off", ""))
 
 
+_NO_CHILDREN: dict[str, list[Element]] = {}  # shared by all elements without children
+
+
 @dataclass(slots=True)
 class Element:
-    """A node at one place in the expanded document, its values not yet evaluated.
+    """A node at one place of the expanded document, its values not yet evaluated.
 
-    `included` tells that it came into its parent through an include; `shared` that it is part
-    of a class.
+    Elements are not modified after they are made, so copies of a world share them. `children` are
+    in document order, `by_tag` has them by tag with those from includes first. `included` means
+    that the element came into its parent by an include, `in_class` that it is part of a class,
+    `shared` that it holds no substitution and stands in the document again with each turn of a
+    loop or each include of its file.
     """
 
     node: Node
     scope: Scope
     children: list[Element]
     included: bool
-    shared: bool
+    in_class: bool
+    shared: bool = field(default=False, compare=False)
+    by_tag: dict[str, list[Element]] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Index the children."""
+        self.by_tag = {} if self.children else _NO_CHILDREN
+        for child in self.included_first() if self.children else ():
+            self.by_tag.setdefault(child.tag, []).append(child)
+
+    def included_first(self) -> list[Element]:
+        """Return the children, those from includes before the others."""
+        if not any(child.included for child in self.children):
+            return self.children
+        return sorted(self.children, key=lambda child: not child.included)
 
     @property
     def tag(self) -> str:
@@ -60,7 +83,7 @@ class Element:
 
     @property
     def origin(self) -> Origin:
-        """The file that it is written in."""
+        """The file that the element is written in."""
         return self.scope.origin
 
     def attribute_line(self, name: str) -> int:
@@ -70,28 +93,41 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the walk is: scope without version, depth, whether in an include, in a class."""
+    """The present place: scope without version, depth, whether in an include, in a class.
+
+    `repeated`: whether in a loop or an include, where nodes are expanded more than once.
+    """
 
     scope: Scope
     depth: int
     included: bool = False
-    shared: bool = False
+    in_class: bool = False
+    repeated: bool = False
+
+
+#: Element, its origin and node, which must stay alive, and the number of elements.
+_Known = tuple[Element, Origin, Node, int]
 
 
 class Reader:
-    """Opens files and walks through their nodes."""
+    """Opens files and expands their nodes into elements."""
 
     def __init__(self, problems: Problems, substitution: Substitution, packages: Packages) -> None:
         """Report to `problems`, evaluate with `substitution`."""
         self.problems = problems
         self.substitution = substitution
         self.packages = packages
-        # Whether something is left out because of an error: what it holds cannot be missed.
+        # Whether something is left out because of an error. What it may contain, such as a class,
+        # is then not reported as missing.
         self.incomplete = False
-        self._parsed: dict[str, tuple[list[Node], list[Remark]]] = {}
+        self._parsed: dict[str, tuple[list[Node], list[MarkupWarning]]] = {}
         self._loops = 0
         self._included = 0
         self._elements = 0
+        # Elements without substitutions in loops and includes, by node, origin, place.
+        self._known: dict[tuple[int, int, int, bool], _Known] = {}
+        self._plain: dict[int, tuple[bool, Node]] = {}
+        self._origins: dict[Origin, Origin] = {}
         self._flow: dict[str, Callable[[Node, _Place], Iterator[Element]]] = {
             "include": self._include,
             "variable": self._variable,
@@ -100,10 +136,10 @@ class Reader:
         }
 
     def open(self, origin: Origin) -> list[Node]:
-        """Return the top nodes of a file; on failure report it and return none."""
+        """Return the top nodes of a file; report a failure and return an empty list."""
         if origin.file not in self._parsed:
             if origin.parent is not None and not os.path.isfile(origin.file):
-                # A device or pipe would keep us waiting.
+                # Reading a device or pipe could block for ever.
                 reason = "not a file" if os.path.exists(origin.file) else "no such file"
                 self._cannot_read(origin, f"cannot read {origin.file!r}: {reason}")
                 return []
@@ -117,32 +153,34 @@ class Reader:
             if len(data) > MAX_FILE_SIZE:
                 self._cannot_read(origin, f"{origin.file!r} is larger than 64 MiB")
                 return []
-            text, remark = decode(data)
-            self._parsed[origin.file] = self._parse(text, origin, remark)
-        return self._remarked(*self._parsed[origin.file], origin)
+            text, warning = decode(data)
+            self._parsed[origin.file] = self._parse(text, origin, warning)
+        return self._warned(*self._parsed[origin.file], origin)
 
     def read(self, text: str, origin: Origin) -> list[Node]:
-        """Return the top nodes of a text; on failure report it and return none."""
-        return self._remarked(*self._parse(text, origin), origin)
+        """Return the top nodes of a text; report a failure and return an empty list."""
+        return self._warned(*self._parse(text, origin), origin)
 
-    def _remarked(self, nodes: list[Node], remarks: list[Remark], origin: Origin) -> list[Node]:
-        for found in remarks:
+    def _warned(
+        self, nodes: list[Node], warnings: list[MarkupWarning], origin: Origin
+    ) -> list[Node]:
+        for found in warnings:
             self.problems.report(origin, found.line, found.element, found.message, "warning")
         return nodes
 
     def _parse(
-        self, text: str, origin: Origin, remark: str = ""
-    ) -> tuple[list[Node], list[Remark]]:
-        """Return the top nodes and remarks of a text; report it if it cannot be read."""
+        self, text: str, origin: Origin, warning: str = ""
+    ) -> tuple[list[Node], list[MarkupWarning]]:
+        """Return the top nodes and warnings of a text; report an error if it cannot be parsed."""
         try:
-            nodes, remarks = parse(text)
+            nodes, warnings = parse(text)
         except MarkupError as error:
             self.problems.report(origin, error.line, error.element, error.message)
             self.incomplete = True
             return [], []
-        if remark:
-            remarks.insert(0, Remark(1, "", remark))
-        return nodes, remarks
+        if warning:
+            warnings.insert(0, MarkupWarning(1, "", warning))
+        return nodes, warnings
 
     def _cannot_read(self, origin: Origin, message: str) -> None:
         self.incomplete = True
@@ -151,11 +189,11 @@ class Reader:
         else:
             self.problems.report(origin.parent, origin.line, "include", message)
 
-    def walk(self, nodes: list[Node], scope: Scope) -> Iterator[Element]:
-        """Yield the elements that `nodes` stand for, in document order."""
-        return self._walk(nodes, _Place(scope, 0))
+    def expand(self, nodes: list[Node], scope: Scope) -> Iterator[Element]:
+        """Yield the elements that `nodes` expand to, in document order."""
+        return self._expand(nodes, _Place(scope, 0))
 
-    def _walk(self, nodes: list[Node], place: _Place) -> Iterator[Element]:
+    def _expand(self, nodes: list[Node], place: _Place) -> Iterator[Element]:
         if place.depth > MAX_DEPTH and nodes:
             message = f"nested deeper than {MAX_DEPTH} levels"
             self._error(nodes[0], place, message)
@@ -168,19 +206,49 @@ class Reader:
                 yield from flow(node, place)
 
     def _element(self, node: Node, place: _Place) -> Element:
+        """Return the element of a node; the same one in each turn of a loop where all is equal."""
+        if not place.repeated or place.in_class or not self._is_plain(node):
+            return self._new_element(node, place)
+        origin = place.scope.origin
+        key = (id(node), id(origin), place.depth, place.included)
+        known = self._known.get(key)
+        if known is not None and self._elements + known[3] <= MAX_ELEMENTS:
+            self._elements += known[3]
+            return known[0]
+        before = self._elements
+        element = self._new_element(node, place, shared=True)
+        self._known[key] = (element, origin, node, self._elements - before)
+        return element
+
+    def _is_plain(self, node: Node) -> bool:
+        """Return whether a node means the same wherever it stands in a file."""
+        known = self._plain.get(id(node))
+        if known is None:
+            plain = (
+                node.tag not in self._flow
+                and node.tag not in CLASS_TAGS
+                and "$" not in node.text
+                and not any("$" in value for value in node.attributes.values())
+                # of all children: what is asked for again is then known
+                and all([self._is_plain(child) for child in node.children])
+            )
+            known = self._plain[id(node)] = (plain, node)
+        return known[0]
+
+    def _new_element(self, node: Node, place: _Place, *, shared: bool = False) -> Element:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             self._error(node, place, f"the world has more than {MAX_ELEMENTS} elements")
-            self.problems.stop()
+            self.problems.abort()
         scope = self._now(place)
-        shared = place.shared
+        in_class = place.in_class
         if node.tag in CLASS_TAGS:
-            scope, shared = scope.for_class(), True
+            scope, in_class = scope.for_class(), True
         children = []
         if node.children:
-            inside = _Place(scope, place.depth + 1, shared=shared)
-            children = list(self._walk(node.children, inside))
-        return Element(node, scope, children, place.included, shared)
+            inside = _Place(scope, place.depth + 1, in_class=in_class, repeated=place.repeated)
+            children = list(self._expand(node.children, inside))
+        return Element(node, scope, children, place.included, in_class, shared)
 
     def _now(self, place: _Place) -> Scope:
         return place.scope.at(self.substitution.variables.version)
@@ -193,12 +261,12 @@ class Reader:
         self.problems.report(place.scope.origin, node.line, node.tag, message, "warning")
 
     def _values(self, node: Node, place: _Place, *names: str) -> list[str] | None:
-        """Return the evaluated attributes, or report what is missing or wrong."""
+        """Return the evaluated attributes; None, and a report, if one is missing or wrong."""
         values = []
         for name in names:
             raw = node.attributes.get(name)
             if raw is None:
-                self._error(node, place, f"needs the attribute {name!r}")
+                self._error(node, place, f"the attribute {name!r} is required")
                 continue
             try:
                 values.append(self.substitution.text(raw, self._now(place)).strip())
@@ -208,13 +276,13 @@ class Reader:
                 self._error(node, place, f"{name}: {error}")
         return values if len(values) == len(names) else None
 
-    def _only(self, node: Node, place: _Place, *known: str) -> None:
+    def _warn_unknown(self, node: Node, place: _Place, *known: str) -> None:
         for name in node.attributes:
             if name not in known:
                 self._warn(node, place, f"unknown attribute {name!r} is ignored")
 
     def _variable(self, node: Node, place: _Place) -> Iterator[Element]:
-        self._only(node, place, "name", "value")
+        self._warn_unknown(node, place, "name", "value")
         variables = self.substitution.variables
         name = self._values(node, place, "name")
         if name is not None and name[0] not in variables.fixed:
@@ -226,24 +294,25 @@ class Reader:
         return iter(())
 
     def _if(self, node: Node, place: _Place) -> Iterator[Element]:
-        self._only(node, place, "condition")
+        self._warn_unknown(node, place, "condition")
         values = self._values(node, place, "condition")
-        if values is not None and self._holds(values[0], node, place):
-            yield from self._walk(node.children, self._deeper(place))
+        if values is not None and self._is_true(values[0], node, place):
+            yield from self._expand(node.children, self._deeper(place))
 
-    def _holds(self, condition: str, node: Node, place: _Place) -> bool:
+    def _is_true(self, condition: str, node: Node, place: _Place) -> bool:
         word = condition.lower()
         if word in _TRUE or word in _FALSE:
             return word in _TRUE
         try:
             return number(condition) != 0.0
         except ValueError:
-            message = f"condition {condition[:60]!r} is neither yes nor no; taken as no"
+            got = condition[:60]
+            message = f"condition must be true, false or a number, got {got!r}; false is assumed"
             self._warn(node, place, message)
             return False
 
     def _for(self, node: Node, place: _Place) -> Iterator[Element]:
-        self._only(node, place, "var", "from", "to")
+        self._warn_unknown(node, place, "var", "from", "to")
         values = self._values(node, place, "var", "from", "to")
         if values is None:
             return
@@ -254,67 +323,67 @@ class Reader:
             self._error(node, place, f"from and to must be numbers, got {got}")
             return
         if not node.children:
-            self._warn(node, place, "the loop is empty")
+            self._warn(node, place, "the loop has no content")
         if last - first >= MAX_LOOPS:
-            message = f"runs {last - first + 1} times, at most {MAX_LOOPS} are allowed"
+            message = f"a loop must have at most {MAX_LOOPS} turns, got {last - first + 1}"
             self._error(node, place, message)
             return
+        inside = replace(self._deeper(place), repeated=True)
         for index in range(first, last + 1) if node.children else ():
             self._loops += 1
             if self._loops > MAX_LOOPS:
-                self._error(node, place, f"all loops together run more than {MAX_LOOPS} times")
-                self.problems.stop()
+                self._error(node, place, f"all loops together have more than {MAX_LOOPS} turns")
+                self.problems.abort()
             self.substitution.variables.define(values[0], str(index))
-            yield from self._walk(node.children, self._deeper(place))
+            yield from self._expand(node.children, inside)
 
-    def _beside_others(self, path: str, text: str, node: Node, place: _Place) -> str:
-        """Return `path`, or that of the file of this name beside one included before."""
+    def _searched(self, path: str, text: str, node: Node, place: _Place) -> str:
+        """Return `path`, or if it does not exist that of the same name beside another include."""
         if os.path.exists(path) or os.path.isabs(text):
             return path
         for folder in dict.fromkeys(os.path.dirname(file) for file in self._parsed):
             other = os.path.join(folder, text)
             if os.path.isfile(other):
-                message = f"{text!r} is not beside this file; {other!r} is taken"
+                message = f"{text!r} is not found from the folder of this file; {other!r} is used"
                 self._warn(node, place, message)
                 return other
         return path
 
     def _deeper(self, place: _Place) -> _Place:
-        return _Place(place.scope, place.depth + 1, place.included, place.shared)
+        return replace(place, depth=place.depth + 1)
 
     def _include(self, node: Node, place: _Place) -> Iterator[Element]:
         values = self._values(node, place, "file")
         if values is None:
             return
-        outer = place.scope.origin
+        here = place.scope.origin
         try:
-            path = local_path(values[0], outer, self.packages)
+            path = local_path(values[0], here, self.packages)
         except PathError as error:
             self._error(node, place, f"file {error}, got {values[0][:60]!r}")
             return
         self._included += 1
         if self._included > MAX_INCLUDED:
-            self._error(node, place, f"files are included more than {MAX_INCLUDED} times")
-            self.problems.stop()
-        path = self._beside_others(path, values[0], node, place)
-        origin = Origin(path, os.path.dirname(path), outer, node.line)
-        if any(path == above.file for above in outer.chain()):
+            self._error(node, place, f"more than {MAX_INCLUDED} includes")
+            self.problems.abort()
+        path = self._searched(path, values[0], node, place)
+        origin = Origin(path, os.path.dirname(path), here, node.line)
+        origin = self._origins.setdefault(origin, origin)  # one object, to find elements by
+        if any(path == above.file for above in here.chain()):
             self._error(node, place, f"include loop: {_route(origin)}")
             return
         if len(origin.included_from()) > MAX_INCLUDES:
-            self._error(node, place, f"includes nested deeper than {MAX_INCLUDES} files")
+            self._error(node, place, f"includes are nested deeper than {MAX_INCLUDES} files")
             return
         now = self._now(place)
-        written = Scope(now.origin, now.version, now.arguments)
-        arguments = {
-            name: (raw, written) for name, raw in node.attributes.items() if name != "file"
-        }
-        scope = Scope(origin, now.version, arguments)
+        arguments = {name: raw for name, raw in node.attributes.items() if name != "file"}
+        outer = Scope(now.origin, now.version, now.arguments, now.outer)
+        scope = Scope(origin, now.version, arguments, outer)
         nodes = self.open(origin)
         if len(nodes) == 1 and nodes[0].tag == "mvsim_world":
-            nodes = nodes[0].children  # a world in a world is its content
-        yield from self._walk(
-            nodes, _Place(scope, place.depth + 1, included=True, shared=place.shared)
+            nodes = nodes[0].children  # an included world is replaced by its content
+        yield from self._expand(
+            nodes, _Place(scope, place.depth + 1, True, place.in_class, repeated=True)
         )
 
 

@@ -1,14 +1,13 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replaces `${X|default}`, `$env{X}`, `$f{formula}` and `$(command)` in the texts of a file.
+"""Variables of a world file, and the substitution of `${X|default}`, `$env{X}`, `$f{formula}`.
 
-One engine for all places: variables, include arguments, environment and defaults work in every
-value, attribute or child, of every file. A name means, in this order: an argument of the include
-that brought the file in; NAME and PARENT_NAME of the thing being made; a variable;
-MVSIM_CURRENT_FILE_DIRECTORY; an environment variable; its default.
+One engine serves all values, attributes and children of all files. A name is looked up in this
+order: arguments of the include that the file was read by; NAME and PARENT_NAME of the entity
+being read; variables; MVSIM_CURRENT_FILE_DIRECTORY; environment variables; its default.
 
-Nothing is executed: `$(ros2 pkg prefix X)` is answered from the ament index, any other command
-is refused unless the caller allows it.
+No command is run: `$(ros2 pkg prefix X)` is answered from the ament index, any other command is
+an error unless the caller allows shell commands.
 """
 
 from __future__ import annotations
@@ -16,22 +15,30 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from random import Random
 
 from mvsim_core.errors import suggestion
 from mvsim_core.specs.converters import number, show
 from mvsim_core.xmlfile.expressions import ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import Packages
-from mvsim_core.xmlfile.scope import Scope, Variables
+from mvsim_core.xmlfile.problems import Origin
 
+#: Longest result of one value [characters].
 MAX_TEXT = 1_000_000
+#: Substitutions in one value, and in one text with all files that it includes.
 MAX_STEPS_PER_VALUE = 10_000
 MAX_STEPS = 2_000_000
 MAX_DEPTH = 25
 SHELL_TIMEOUT = 10.0  # s
 
 NO_NAMES: Mapping[str, str] = {}
+
+#: Values of each variable with the versions from which they hold, in ascending order.
+History = Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]]
 
 _BEGIN = re.compile(r"\$(?:\{|env\{|f\{|\()")
 _BRACES = re.compile(r"[{}]")
@@ -42,15 +49,110 @@ _DIRECTORY = "MVSIM_CURRENT_FILE_DIRECTORY"
 
 
 class SubstitutionError(Exception):
-    """A text cannot be evaluated; the message says why."""
+    """A text cannot be evaluated; the message has the reason."""
 
 
 class ReportedError(SubstitutionError):
-    """A text cannot be evaluated because of a variable whose own fault is reported already."""
+    """A text cannot be evaluated because of a variable whose own error is already reported."""
+
+
+class Variables:
+    """The table of variables while a text is read, with its history.
+
+    Values are evaluated late, once for each vehicle, so that random numbers in a class differ
+    between vehicles. What a variable is worth at an element therefore has to be known after it
+    has changed. Each definition gives the table a new version, and an element stores only the
+    version of its place.
+    """
+
+    def __init__(self, history: History, version: int, fixed: frozenset[str]) -> None:
+        """Continue from an earlier text; `<variable>` does not change the names in `fixed`."""
+        self.fixed = fixed
+        self.version = version
+        self.broken: set[str] = set()  # whose values could not be evaluated
+        self._history = {name: (list(at), list(texts)) for name, (at, texts) in history.items()}
+        self._by_lower = {name.lower(): name for name in history}
+
+    def define(self, name: str, text: str) -> None:
+        """Set a variable from now on."""
+        self.version += 1
+        self.broken.discard(name)
+        versions, texts = self._history.setdefault(name, ([], []))
+        versions.append(self.version)
+        texts.append(text)
+        self._by_lower[name.lower()] = name
+
+    def get(self, name: str, version: int) -> str | None:
+        """Return the text that a variable had at a version, or None."""
+        if name not in self._history:
+            return None
+        versions, texts = self._history[name]
+        index = bisect_right(versions, version)
+        return texts[index - 1] if index else None
+
+    def spelled(self, name: str) -> str:
+        """Return `name` as it was defined if only its case differs."""
+        return name if name in self._history else self._by_lower.get(name.lower(), name)
+
+    def names(self) -> list[str]:
+        """Return all names."""
+        return list(self._history)
+
+    def history(self, used: Iterable[int]) -> History:
+        """Return the values at the versions `used` and at the present one, without the others.
+
+        So a loop of many turns leaves nothing behind.
+        """
+        wanted = sorted({*used, self.version})
+        kept = {}
+        for name, (versions, texts) in self._history.items():
+            begins = [bisect_left(wanted, begin) for begin in (*versions, self.version + 1)]
+            rows = [row for row, (low, high) in enumerate(pairwise(begins)) if low < high]
+            kept[name] = (tuple(versions[row] for row in rows), tuple(texts[row] for row in rows))
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The meaning of names at one place of a file.
+
+    `arguments` are the attributes of the include that the file was read by, written in the scope
+    `outer`; None in the main file. With `prefers_latest`, the values of variables at the moment
+    of evaluation precede those at the place: a class written in the main file sees the loop
+    variable of the vehicle that uses it.
+    """
+
+    origin: Origin
+    version: int
+    arguments: Mapping[str, str] | None = None
+    outer: Scope | None = None
+    prefers_latest: bool = False
+
+    def at(self, version: int) -> Scope:
+        """Return this scope with another version of the variables."""
+        if version == self.version:
+            return self
+        return Scope(self.origin, version, self.arguments, self.outer, self.prefers_latest)
+
+    def for_class(self) -> Scope:
+        """Return the scope for the content of a class defined here."""
+        return self if self.arguments is not None else replace(self, prefers_latest=True)
+
+    def versions(self) -> set[int]:
+        """Return the versions of this scope and the outer ones."""
+        found = set()
+        scope: Scope | None = self
+        while scope is not None:
+            found.add(scope.version)
+            scope = scope.outer
+        return found
 
 
 class Substitution:
-    """The engine, with the variables and the random numbers of one world."""
+    """Evaluates the texts of one document: a world file or a spawned text, with its includes.
+
+    The limit on substitutions counts from its construction, so it holds for each document.
+    """
 
     def __init__(
         self, variables: Variables, random: Random, packages: Packages, allow_shell: bool
@@ -60,13 +162,13 @@ class Substitution:
         self._formulas = Formulas(random)
         self.packages = packages
         self.allow_shell = allow_shell
-        # Counts what may turn out differently for the next vehicle: names, noise, loop variables.
+        # Counts what may differ for the next vehicle: names, random numbers, loop variables.
         self.changing = 0
         self._steps = 0
         self._limit = 0
 
     def text(self, raw: str, scope: Scope, names: Mapping[str, str] = NO_NAMES) -> str:
-        """Return `raw` with all replacements made, or raise SubstitutionError."""
+        """Return `raw` with all substitutions made, or raise SubstitutionError."""
         if "$" not in raw:
             return raw
         self._limit = min(self._steps + MAX_STEPS_PER_VALUE, MAX_STEPS)
@@ -76,7 +178,7 @@ class Substitution:
         if "$" not in raw:
             return raw
         if depth > MAX_DEPTH:
-            raise SubstitutionError("variables that refer to each other without end")
+            raise SubstitutionError(f"substitutions are nested deeper than {MAX_DEPTH} levels")
         parts = []
         length = position = 0
         while found := _BEGIN.search(raw, position):
@@ -85,7 +187,7 @@ class Substitution:
             position = end
             length += len(parts[-1])
             if length > MAX_TEXT:
-                raise SubstitutionError(f"a value longer than {MAX_TEXT} characters")
+                raise SubstitutionError(f"the value is longer than {MAX_TEXT} characters")
         parts.append(raw[position:])
         return "".join(parts)
 
@@ -99,7 +201,7 @@ class Substitution:
     ) -> str:
         self._steps += 1
         if self._steps > self._limit:
-            raise SubstitutionError("too many replacements")
+            raise SubstitutionError(self._too_many())
         if found.group() == "$f{":
             return show(self._formula(self._expand(body, scope, names, depth + 1), scope, names))
         if found.group() == "$(":
@@ -111,10 +213,10 @@ class Substitution:
             inner = scope
         else:
             text, inner = self._find(name, scope, names)
-        if text is None and default:
+        if text is None and default is not None:
             text, inner = default, scope
         if text is None:
-            self._refuse_broken(name)
+            self._check_broken(name)
             raise SubstitutionError(self._unknown(found.group(), name))
         return self._expand(text, inner, names, depth + 1)
 
@@ -129,8 +231,8 @@ class Substitution:
     def _variable(
         self, name: str, scope: Scope, names: Mapping[str, str]
     ) -> tuple[str | None, Scope]:
-        if scope.arguments is not None and name in scope.arguments:
-            return scope.arguments[name]
+        if scope.arguments is not None and scope.outer is not None and name in scope.arguments:
+            return scope.arguments[name], scope.outer
         if name in names:
             self.changing += 1
             return names[name], scope
@@ -139,7 +241,12 @@ class Substitution:
         self.changing += 1
         return self.variables.get(name, self.variables.version), scope
 
-    def _refuse_broken(self, name: str) -> None:
+    def _too_many(self) -> str:
+        if self._steps > MAX_STEPS:
+            return f"more than {MAX_STEPS} substitutions in one file with all that it includes"
+        return f"more than {MAX_STEPS_PER_VALUE} substitutions in one value"
+
+    def _check_broken(self, name: str) -> None:
         if name in self.variables.broken:
             raise ReportedError(f"variable {name!r} has no value")
 
@@ -153,7 +260,7 @@ class Substitution:
             self.changing += 1
 
         def lookup(name: str) -> float | None:
-            # A class sees in formulas also what is set only after it, as in the original.
+            # Formulas in a class also see variables that are set after it, as in the original.
             for spelled in dict.fromkeys((name, self.variables.spelled(name))):
                 text, inner = self._variable(spelled, scope, names)
                 if text is None:
@@ -161,13 +268,13 @@ class Substitution:
                     self.changing += text is not None
                 if text is not None:
                     return _numeric(name, self._expand(text, inner, names, 1))
-                self._refuse_broken(spelled)
+                self._check_broken(spelled)
             return None
 
         try:
             return self._formulas.evaluate(body, lookup)
         except ExpressionError as error:
-            raise SubstitutionError(f"in formula {_short(body)!r}: {error}") from None
+            raise SubstitutionError(f"in formula {short(body)!r}: {error}") from None
 
     def _command(self, command: str) -> str:
         query = _PREFIX_COMMAND.match(command)
@@ -175,8 +282,8 @@ class Substitution:
             return self._package(query.group(2), share=query.group(1) is not None)
         if not self.allow_shell:
             raise SubstitutionError(
-                f"shell command {_short(command)!r} is not run; only"
-                " $(ros2 pkg prefix PACKAGE) is understood unless shell commands are allowed"
+                f"shell command {short(command)!r} is not run; only"
+                " $(ros2 pkg prefix PACKAGE) is supported unless shell commands are allowed"
             )
         self.changing += 1
         try:
@@ -189,38 +296,41 @@ class Substitution:
                 check=True,
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            raise SubstitutionError(f"shell command {_short(command)!r} failed: {error}") from None
+            raise SubstitutionError(f"shell command {short(command)!r} failed: {error}") from None
         return done.stdout.replace("\r", "").replace("\n", "").strip()
 
     def _package(self, name: str, *, share: bool) -> str:
         prefix = self.packages.prefix(name)
         if prefix is None:
             raise SubstitutionError(
-                f"ROS package {name!r} is not found; source its setup file or put its prefix"
-                " into AMENT_PREFIX_PATH"
+                f"ROS package {name!r} is not found; source its setup file or add its prefix"
+                " to AMENT_PREFIX_PATH"
             )
         return os.path.join(prefix, "share", name) if share else prefix
 
 
 def _body(raw: str, found: re.Match[str]) -> tuple[str, int]:
-    """Return what stands between a beginning and its balanced end, and where that ends."""
+    """Return the text between an opening bracket and its balanced end, and where that ends."""
     brackets = _PARENTHESES if found.group() == "$(" else _BRACES
     depth = 1
     for bracket in brackets.finditer(raw, found.end()):
         depth += 1 if bracket.group() in "({" else -1
         if depth == 0:
             return raw[found.end() : bracket.start()], bracket.end()
-    raise SubstitutionError(f"{found.group()!r} without its end in {_short(raw)!r}")
+    raise SubstitutionError(f"{found.group()!r} is not closed in {short(raw)!r}")
 
 
-def _split(body: str) -> tuple[str, str]:
-    """Return name and default of `name|default`, where the name may itself hold braces."""
+def _split(body: str) -> tuple[str, str | None]:
+    """Return name and default of `name|default`; the name may contain braces.
+
+    The default is None without a bar: `${X|}` has the empty text as default, `${X}` has none.
+    """
     depth = 0
     for index, character in enumerate(body):
         if character == "|" and depth == 0:
             return body[:index], body[index + 1 :]
         depth += (character == "{") - (character == "}")
-    return body, ""
+    return body, None
 
 
 def _numeric(name: str, text: str) -> float:
@@ -230,9 +340,10 @@ def _numeric(name: str, text: str) -> float:
     try:
         return number(text)
     except ValueError:
-        raise ExpressionError(f"variable {name!r} is {_short(text)!r}, not a number") from None
+        raise ExpressionError(f"variable {name!r} is {short(text)!r}, not a number") from None
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Return `text` on one line of at most 60 characters."""
     text = " ".join(text.split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Specs to the text of a world file: the reader's mirror, driven by the same declarations.
+"""Specs to the text of a world file: the inverse of the reader, by the same declarations.
 
-Only what differs from the defaults is written, in the file's units and with as many digits as
-reading the same values back takes. Files named in it are absolute paths. What vehicles of one
-class have in common is written once, as that class; includes, variables and loops are gone.
+Only values that differ from the defaults are written, in the units of the file and with enough
+digits to read back the same. Paths of files are absolute. What vehicles of one class have in
+common is written once, as that class. Includes, variables and loops are expanded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mvsim_core.xmlfile.markup import Node
 from mvsim_core.xmlfile.reader import CLASS_TAGS
 
 _BEGIN = re.compile(r"\$(?=\{|env\{|f\{|\()")
-# A `$` that begins no replacement; the result of a replacement is not looked at again.
+# A variable for a `$` that begins no substitution: the result of a substitution is not scanned.
 _DOLLAR = "literal_dollar"
 _QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 
@@ -31,11 +31,11 @@ _QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 def dump_world(spec: WorldSpec) -> str:
     """Return a world file that reads as `spec`.
 
-    Colours have 8 bits a channel there. Things without a name get one when they are read, and
+    Colours have 8 bits a channel there. Entities without a name get one when they are read, and
     derived fields are filled in as by `Spec.finished`.
 
     Raises:
-        BuildError: The spec holds what no file can say, such as a number that is not finite.
+        BuildError: The spec holds a value that a file cannot express, such as an infinite number.
     """
     root = _node("mvsim_world", spec, WorldSpec())
     for tag in CLASS_TAGS:
@@ -72,10 +72,10 @@ def _value(spec: Spec, field: str, about: Param) -> Any:
 
 
 def _check_derived(spec: Spec, field: str, prototype: Spec) -> None:
-    """Refuse None where nothing else in the spec says it: there is no notation for it."""
+    """Raise BuildError for None, for which there is no notation, unless it is derived."""
     with_default: Any = replace(spec, **{field: getattr(prototype, field)})
     if with_default.finished() != spec:
-        raise BuildError(f"{field}: a world file cannot say None here")
+        raise BuildError(f"{field}: a world file cannot express None here")
 
 
 def _add_param(node: Node, field: str, about: Param, value: Any) -> None:
@@ -103,7 +103,7 @@ def _text_node(name: str, text: str) -> Node:
 
 
 def _written(about: Param, names: tuple[Alias, ...], value: Any) -> tuple[str, str]:
-    """Return the first name and text that read back as `value`, best those without a notice."""
+    """Return the first name and text that read back as `value`, those without a notice first."""
     fallback = None
     for alias in names:
         converter = alias.converter or about.converter
@@ -118,7 +118,7 @@ def _written(about: Param, names: tuple[Alias, ...], value: Any) -> tuple[str, s
             return alias.name, text
         fallback = fallback or (alias.name, text)
     if fallback is None:
-        raise BuildError(f"{names[0].name}: a world file cannot say {value!r}")
+        raise BuildError(f"{names[0].name}: a world file cannot express {value!r}")
     return fallback
 
 
@@ -136,7 +136,7 @@ def _children(section: Section, value: Any, default: Any) -> Iterator[Node]:
             yield _section_node(section, spec, None)
     elif value is None:
         if default is not None:
-            raise BuildError(f"<{section.tag}>: a world file cannot say None here")
+            raise BuildError(f"<{section.tag}>: a world file cannot express None here")
     elif value != default or section.required:
         yield _section_node(section, value, default)
 
@@ -157,11 +157,11 @@ def _variant(variants: Variants, spec: Spec) -> str:
     for name, prototype in variants.items():
         if type(prototype) is type(spec) and getattr(prototype, "kind", None) == kind:
             return name
-    raise BuildError(f"{type(spec).__name__} is no {variants.what}")
+    raise BuildError(f"{type(spec).__name__} is not a {variants.what}")
 
 
 def _share(root: Node, class_tag: str) -> None:
-    """Move what all members of a class have in common into the class."""
+    """Move the children that all instances of a class have in common into the class."""
     tag = class_tag.partition(":")[0]
     members = [node for node in root.children if node.tag == tag]
     first = next((i for i, node in enumerate(root.children) if node.tag == tag), 0)
@@ -174,9 +174,9 @@ def _share(root: Node, class_tag: str) -> None:
 
 
 def _common(members: list[Node]) -> list[Node]:
-    """Take out of `members` the children that are the same in all of them, and return these.
+    """Remove the children that are the same in all members, and return them.
 
-    Children of one tag go together or not at all, because their order counts.
+    Children of one tag are moved together or not at all, because their order matters.
     """
     groups: list[dict[str, list[Node]]] = []
     for node in members:

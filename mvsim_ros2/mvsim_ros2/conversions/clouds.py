@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Point clouds of lidars and of depth cameras."""
+"""Point clouds of 3D lidars and depth cameras to sensor_msgs/PointCloud2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from std_msgs.msg import Header
 
 from mvsim_core.sensors.lidar3d import CloudReading
 from mvsim_core.sensors.rgbd_camera import RgbdReading
-from mvsim_ros2.conversions.sensing import byte_array
+from mvsim_ros2.conversions.arrays import byte_array
 
 _TYPES = {
     "f4": PointField.FLOAT32,
@@ -20,12 +20,12 @@ _TYPES = {
     "u2": PointField.UINT16,
     "u4": PointField.UINT32,
 }
-#: Packed colours are called FLOAT32 by all who read them, though they are four bytes.
+#: Readers of packed colours expect the datatype FLOAT32, though they are four bytes.
 _PACKED = "rgb"
 
 
 def point_fields(dtype: np.dtype[np.void], names: list[str]) -> list[PointField]:
-    """Return how some fields of a structured array lie in its bytes."""
+    """Return name, offset and type of some fields of a structured array."""
     fields = []
     for name in names:
         kind, offset = dtype.fields[name][:2]  # type: ignore[index]
@@ -37,11 +37,11 @@ def point_fields(dtype: np.dtype[np.void], names: list[str]) -> list[PointField]
 def cloud_message(
     points: npt.NDArray[np.void], names: list[str], header: Header, *, is_dense: bool
 ) -> PointCloud2:
-    """Return a cloud whose bytes are those of a structured array.
+    """Return a cloud with the bytes of a structured array.
 
     Args:
-        points: (n,) or, with the order of an image, (height, width).
-        names: Fields that are announced; the others are padding.
+        points: (n,), or (height, width) if ordered as an image.
+        names: Fields of the message; the others are padding.
         header: Time and frame of the points.
         is_dense: Whether all points are finite.
     """
@@ -63,8 +63,8 @@ def cloud_message(
 def lidar_message(reading: CloudReading, frame: str, stamp: Time) -> PointCloud2:
     """Return the scan of a 3D lidar; its stamp is the time of the first beam.
 
-    It has a field `time` [s, from the stamp] only if points differ in it: consumers that scale
-    times to 0 … 1 would divide by zero.
+    The field `time` [s, from the stamp] is included only if points differ in it: consumers that
+    scale times to 0 … 1 would divide by zero.
     """
     names = ["x", "y", "z", "intensity", "ring"]
     times = reading.points["time"]
@@ -75,9 +75,9 @@ def lidar_message(reading: CloudReading, frame: str, stamp: Time) -> PointCloud2
 
 
 def depth_cloud_message(reading: RgbdReading, frame: str, stamp: Time) -> PointCloud2:
-    """Return the cloud of a depth camera, in its optical frame and in the order of its image.
+    """Return the cloud of a depth camera, in its optical frame and ordered as its image.
 
-    Points without depth are NaN. Colours are there if there is a picture.
+    Points without depth are NaN. Colours are included if there is a colour image.
     """
     names = ["x", "y", "z"] if reading.rgb is None else ["x", "y", "z", "rgb"]
     header = Header(stamp=stamp, frame_id=frame)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Command messages as plain numbers, checked."""
+"""Command messages to checked numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
 from geometry_msgs.msg import Twist, TwistStamped
-
-from mvsim_core import Vehicle
 
 
 class TwistCommand(NamedTuple):
@@ -31,7 +29,7 @@ class AckermannCommand(NamedTuple):
 def twist_command(message: Twist | TwistStamped) -> TwistCommand:
     """Return a velocity command.
 
-    A stamped one takes effect when it arrives: neither its time nor its frame is looked at.
+    A stamped one takes effect on arrival: its stamp and frame are ignored.
     """
     twist = message.twist if isinstance(message, TwistStamped) else message
     return TwistCommand(twist.linear.x, twist.linear.y, twist.angular.z)
@@ -43,26 +41,7 @@ def ackermann_command(message: AckermannDrive | AckermannDriveStamped) -> Ackerm
     return AckermannCommand(drive.speed, drive.steering_angle)
 
 
-def follow_twist(vehicle: Vehicle, command: TwistCommand, *, angle: bool) -> None:
-    """Let a vehicle follow a velocity.
-
-    Args:
-        vehicle: Who shall follow.
-        command: Its velocity.
-        angle: Whether wz is no yaw rate but, of a vehicle that steers, the angle [rad] of a
-            virtual front centre wheel.
-
-    Raises:
-        CommandError: Its controller takes no velocities.
-    """
-    if angle and "ackermann" in vehicle.accepts:
-        vehicle.sideways(command.vy)
-        vehicle.set_ackermann(command.vx, command.wz)
-    else:
-        vehicle.set_twist(*command)
-
-
-def not_finite(command: TwistCommand | AckermannCommand) -> str:
-    """Return what is wrong with a command that holds NaN or infinity, else ""."""
+def non_finite_fields(command: TwistCommand | AckermannCommand) -> str:
+    """Return the fields of a command that are NaN or infinite as a text, "" if none is."""
     bad = [f"{k} = {v}" for k, v in command._asdict().items() if not math.isfinite(v)]
     return ", ".join(bad)

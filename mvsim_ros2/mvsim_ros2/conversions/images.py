@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures, depth images and intrinsics of cameras; all in optical frames (z forward)."""
+"""Colour images, depth images and intrinsics of cameras; in optical frames (z forward)."""
 
 from __future__ import annotations
 
@@ -13,32 +13,33 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import Header
 
-from mvsim_core.sensors.pinhole import Pinhole
-from mvsim_ros2.conversions.sensing import byte_array
+from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_ros2.conversions.arrays import byte_array
 
-#: Length that one count of a 16UC1 depth image stands for [m] (REP-118).
+#: Unit of 16UC1 depth images [m] (REP-118).
 MILLIMETRE = 1e-3
 #: Coefficients of plumb_bob; the cameras have no distortion.
 _NO_DISTORTION = [0.0] * 5
-_NO_TURN = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+_IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 
 
-def picture_message(rgb: npt.NDArray[np.uint8], frame: str, stamp: Time) -> Image:
-    """Return a picture (height, width, 3) as rgb8."""
+def color_image_message(rgb: npt.NDArray[np.uint8], frame: str, stamp: Time) -> Image:
+    """Return a colour image (height, width, 3) as rgb8."""
     return _image(rgb, "rgb8", Header(stamp=stamp, frame_id=frame))
 
 
-def depth_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Image:
-    """Return depths (height, width) [m] as 32FC1; NaN where nothing is."""
+def depth_image_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Image:
+    """Return depths (height, width) [m] as 32FC1; NaN without a hit."""
     return _image(depth, "32FC1", Header(stamp=stamp, frame_id=frame))
 
 
-def raw_depth_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Image:
-    """Return depths (height, width) [m] as 16UC1, in millimetres; 0 where nothing is."""
+def raw_depth_image_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Image:
+    """Return depths (height, width) [m] as 16UC1, in millimetres; 0 without a hit."""
     scaled = depth / np.float32(MILLIMETRE)
     np.nan_to_num(scaled, copy=False, posinf=0.0)
-    np.minimum(scaled, np.iinfo(np.uint16).max, out=scaled)
-    counts = np.rint(scaled, out=scaled).astype(np.uint16)
+    np.rint(scaled, out=scaled)
+    scaled[scaled > np.iinfo(np.uint16).max] = 0.0  # REP-118: no valid depth
+    counts = scaled.astype(np.uint16)
     return _image(counts, "16UC1", Header(stamp=stamp, frame_id=frame))
 
 
@@ -65,6 +66,6 @@ def camera_info_message(camera: Pinhole, frame: str, stamp: Time) -> CameraInfo:
         distortion_model="plumb_bob",
         d=_NO_DISTORTION,
         k=k.ravel(),
-        r=_NO_TURN,
+        r=_IDENTITY,
         p=np.column_stack((k, np.zeros(3))).ravel(),
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Occupancy grids."""
+"""Occupancy grids to nav_msgs/OccupancyGrid and MapMetaData."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mvsim_ros2.conversions.motion import pose_message
 
 
 def map_metadata(grid: GridMap, stamp: Time) -> MapMetaData:
-    """Return size, resolution and place of a map."""
+    """Return size, resolution and origin of a map."""
     origin = Pose(x=grid.origin.x, y=grid.origin.y, yaw=grid.origin.yaw)
     return MapMetaData(
         map_load_time=stamp,
@@ -28,7 +28,7 @@ def map_metadata(grid: GridMap, stamp: Time) -> MapMetaData:
 
 
 def map_message(grid: GridMap, frame: str, stamp: Time) -> OccupancyGrid:
-    """Return a map; its row 0 has the lowest y, as in nav_msgs."""
+    """Return a map; row 0 has the lowest y, as nav_msgs prescribes."""
     return OccupancyGrid(
         header=Header(stamp=stamp, frame_id=frame),
         info=map_metadata(grid, stamp),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rviz needs to show a vehicle: its chassis as a prism and its wheels as discs."""
+"""RViz markers of a vehicle: its chassis as a prism and its wheels as cylinders."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from mvsim_ros2.conversions.motion import pose_message
 Rgba = tuple[float, float, float, float]
 #: Namespaces as in the C++ MVSim, so that its rviz configurations work.
 CHASSIS, WHEEL = "mvsim.chassis_shape", "mvsim.chassis_shape.wheel"
-_AHEAD = Pose()
+_IDENTITY = Pose()
 
 
 @dataclass(frozen=True, slots=True)
-class ChassisLook:
+class ChassisShape:
     """A convex prism: polygon (n, 2) in the vehicle frame, from zmin to zmax [m]."""
 
     polygon: FloatArray
@@ -34,8 +34,8 @@ class ChassisLook:
 
 
 @dataclass(frozen=True, slots=True)
-class WheelLook:
-    """A disc: centre x, y in the vehicle frame, diameter and width [m]."""
+class WheelShape:
+    """A cylinder: centre x, y in the vehicle frame, diameter and width [m]."""
 
     x: float
     y: float
@@ -44,32 +44,32 @@ class WheelLook:
     color: Rgba
 
 
-def polygon_message(corners: FloatArray) -> Polygon:
-    """Return corners (n, 2) of the vehicle frame [m]."""
-    return Polygon(points=[Point32(x=float(x), y=float(y)) for x, y in corners])
+def polygon_message(vertices: FloatArray) -> Polygon:
+    """Return a polygon with vertices (n, 2) in the vehicle frame [m]."""
+    return Polygon(points=[Point32(x=float(x), y=float(y)) for x, y in vertices])
 
 
 def vehicle_markers(
-    chassis: ChassisLook, wheels: list[WheelLook], steering: list[float], header: Header
+    chassis: ChassisShape, wheels: list[WheelShape], steering: list[float], header: Header
 ) -> MarkerArray:
     """Return the markers of a vehicle in its own frame.
 
     Args:
-        chassis: Its body.
-        wheels: Its wheels.
+        chassis: Shape of the chassis.
+        wheels: Shapes of the wheels.
         steering: Their angles about the vertical axis [rad].
-        header: Frame of the vehicle, and time.
+        header: Frame of the vehicle, and stamp.
     """
-    body = _marker(header, CHASSIS, Marker.TRIANGLE_LIST, chassis.color)
-    body.points = list(_prism(chassis))
-    markers = [body]
+    prism = _marker(header, CHASSIS, Marker.TRIANGLE_LIST, chassis.color)
+    prism.points = list(_prism(chassis))
+    markers = [prism]
     for i, (wheel, angle) in enumerate(zip(wheels, steering, strict=True)):
-        disc = _marker(header, f"{WHEEL}{i}", Marker.CYLINDER, wheel.color)
-        # A cylinder's axis is z; the wheel's axis is y, turned by the steering.
-        place = Pose(wheel.x, wheel.y, 0.5 * wheel.diameter, math.pi / 2, 0.0, angle)
-        disc.pose = pose_message(place)
-        disc.scale = Vector3(x=wheel.diameter, y=wheel.diameter, z=wheel.width)
-        markers.append(disc)
+        cylinder = _marker(header, f"{WHEEL}{i}", Marker.CYLINDER, wheel.color)
+        # The axis of a cylinder is z; that of the wheel is y, rotated by the steering angle.
+        pose = Pose(wheel.x, wheel.y, 0.5 * wheel.diameter, math.pi / 2, 0.0, angle)
+        cylinder.pose = pose_message(pose)
+        cylinder.scale = Vector3(x=wheel.diameter, y=wheel.diameter, z=wheel.width)
+        markers.append(cylinder)
     return MarkerArray(markers=markers)
 
 
@@ -85,15 +85,15 @@ def _marker(header: Header, namespace: str, kind: int, color: Rgba) -> Marker:
         ns=namespace,
         type=kind,
         action=Marker.ADD,
-        pose=pose_message(_AHEAD),
+        pose=pose_message(_IDENTITY),
         scale=Vector3(x=1.0, y=1.0, z=1.0),
         color=ColorRGBA(r=red, g=green, b=blue, a=alpha),
         frame_locked=True,
     )
 
 
-def _prism(chassis: ChassisLook) -> Iterator[Point]:
-    """Yield the corners of the triangles of a prism, three a triangle."""
+def _prism(chassis: ChassisShape) -> Iterator[Point]:
+    """Yield the vertices of the triangles of a prism, three a triangle."""
     low = [Point(x=float(x), y=float(y), z=chassis.zmin) for x, y in chassis.polygon]
     high = [Point(x=p.x, y=p.y, z=chassis.zmax) for p in low]
     n = len(low)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Poses, velocities, transforms and odometry.
+"""Poses, twists, transforms and odometry to messages.
 
-All poses are REP-103: x forward, y left, z up, metres and radians.
+All follow REP-103: x forward, y left, z up, metres and radians.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ WHEEL_ODOMETRY: Variances = (
     (1e-3, 1e-3, UNMEASURED, UNMEASURED, UNMEASURED, 1e-2),
     (1e-4, 1e-4, UNMEASURED, UNMEASURED, UNMEASURED, 1e-3),
 )
-#: How far around the told pose a localiser is to look [m², rad²].
+#: Variances of the initial pose for a localiser [m², rad²].
 INITIAL_VARIANCES = (1e-2, 1e-2, 0.0, 0.0, 0.0, 2.5e-3)
-#: Truth is exact; filters do not accept zeros.
+#: The true pose is exact, but filters do not accept zero variances.
 GROUND_TRUTH: Variances = ((1e-9,) * 6, (1e-9,) * 6)
 
 
 def fill_pose(message: PoseMessage | Transform, pose: Pose) -> None:
     """Write a pose into a message."""
-    place = message.position if isinstance(message, PoseMessage) else message.translation
-    turn = message.orientation if isinstance(message, PoseMessage) else message.rotation
-    place.x, place.y, place.z = pose.x, pose.y, pose.z
-    turn.x, turn.y, turn.z, turn.w = quaternion(pose.roll, pose.pitch, pose.yaw)
+    is_pose = isinstance(message, PoseMessage)
+    position = message.position if is_pose else message.translation
+    q = message.orientation if is_pose else message.rotation
+    position.x, position.y, position.z = pose.x, pose.y, pose.z
+    q.x, q.y, q.z, q.w = quaternion(pose.roll, pose.pitch, pose.yaw)
 
 
 def pose_message(pose: Pose) -> PoseMessage:
@@ -57,22 +58,22 @@ def transform_message(parent: str, child: str, pose: Pose, stamp: Time) -> Trans
 
 
 def fill_transform(message: TransformStamped, pose: Pose, stamp: Time) -> None:
-    """Write another pose and time into a transform: a tenth of the cost of a new one."""
+    """Write a pose and a stamp into a transform: a tenth of the cost of a new message."""
     message.header.stamp = stamp
     fill_pose(message.transform, pose)
 
 
 def tf_message(transforms: list[TransformStamped]) -> TFMessage:
-    """Return transforms as they go to /tf or /tf_static."""
+    """Return a message for /tf or /tf_static."""
     return TFMessage(transforms=transforms)
 
 
 def map_to_odom(truth: Pose, odometry: Pose) -> Pose:
-    """Return the pose of the odometry frame that puts the vehicle where it truly is.
+    """Return the pose of the odom frame in the map frame that corrects the odometry.
 
     Args:
-        truth: Of the vehicle in the world.
-        odometry: Of the vehicle in the odometry frame; planar.
+        truth: True pose of the vehicle in the map frame.
+        odometry: Planar pose of the vehicle in the odom frame.
     """
     yaw = math.remainder(truth.yaw - odometry.yaw, 2.0 * math.pi)
     c, s = math.cos(yaw), math.sin(yaw)
@@ -84,20 +85,20 @@ def map_to_odom(truth: Pose, odometry: Pose) -> Pose:
     )
 
 
-def moved_on(start: Pose, way: Pose) -> Pose:
-    """Return the planar pose that is reached from a start by a way in its frame."""
+def compose_planar(start: Pose, displacement: Pose) -> Pose:
+    """Return the planar pose at a displacement in the frame of a start pose."""
     c, s = math.cos(start.yaw), math.sin(start.yaw)
     return Pose(
-        x=start.x + c * way.x - s * way.y,
-        y=start.y + s * way.x + c * way.y,
-        yaw=start.yaw + way.yaw,
+        x=start.x + c * displacement.x - s * displacement.y,
+        y=start.y + s * displacement.x + c * displacement.y,
+        yaw=start.yaw + displacement.yaw,
     )
 
 
 def pose_estimate_message(
     pose: Pose, variances: Sequence[float], frame: str, stamp: Time
 ) -> PoseWithCovarianceStamped:
-    """Return a pose in a frame as localisers give and take it, with its variances [m², rad²]."""
+    """Return a pose in a frame with its variances [m², rad²], as localisers exchange it."""
     message = PoseWithCovarianceStamped(header=Header(stamp=stamp, frame_id=frame))
     fill_pose(message.pose.pose, pose)
     message.pose.covariance = diagonal(variances)
@@ -112,11 +113,11 @@ def diagonal(variances: Sequence[float]) -> list[float]:
 
 
 def odometry_message(frames: tuple[str, str], variances: Variances) -> Odometry:
-    """Return an odometry message to be filled.
+    """Return an odometry message for `fill_odometry`.
 
     Args:
-        frames: header.frame_id and child_frame_id, the vehicle's own frame.
-        variances: Of pose and twist.
+        frames: header.frame_id and child_frame_id, the frame of the vehicle.
+        variances: Variances of pose and twist.
     """
     message = Odometry(header=Header(frame_id=frames[0]), child_frame_id=frames[1])
     message.pose.covariance = diagonal(variances[0])
@@ -125,7 +126,7 @@ def odometry_message(frames: tuple[str, str], variances: Variances) -> Odometry:
 
 
 def fill_odometry(message: Odometry, pose: Pose, twist: Twist, stamp: Time) -> None:
-    """Write a pose in the first frame, a twist in the second, and their time into a message."""
+    """Write a pose in the parent frame, a twist in the child frame, and a stamp."""
     message.header.stamp = stamp
     fill_pose(message.pose.pose, pose)
     linear, angular = message.twist.twist.linear, message.twist.twist.angular

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated time in messages."""
+"""Simulated time to stamps and /clock messages."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def stamp_of(nanoseconds: int) -> Time:
 
 
 def clock_message(stamp: Time) -> Clock:
-    """Return the /clock message of a time."""
+    """Return the /clock message of a stamp."""
     return Clock(clock=stamp)

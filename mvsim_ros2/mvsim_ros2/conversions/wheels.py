@@ -1,24 +1,21 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wheels: joint states and what the ground does to them."""
+"""Wheels to sensor_msgs/JointState and mvsim_msgs/WheelStates."""
 
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from geometry_msgs.msg import Point, Vector3
-from mvsim_msgs.msg import Contact, Contacts, WheelState, WheelStates
+from mvsim_msgs.msg import WheelState, WheelStates
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from mvsim_core.world.contacts import Contact as Touch
-
 
 class Wheel(Protocol):
-    """What is read from a wheel; forces in the vehicle frame."""
+    """The attributes of a wheel that are published; forces in the vehicle frame."""
 
     @property
     def omega(self) -> float:
@@ -42,7 +39,7 @@ class Wheel(Protocol):
 
     @property
     def load(self) -> float:
-        """Weight that it carries [N]."""
+        """Normal force [N]."""
 
 
 def joint_states_message(
@@ -65,7 +62,7 @@ def joint_states_message(
 def wheel_states_message(
     names: Sequence[str], wheels: Sequence[Wheel], header: Header
 ) -> WheelStates:
-    """Return the state of all wheels; `names` are those of their joints."""
+    """Return the state of all wheels; `names` are those of the axle joints."""
     return WheelStates(
         header=header,
         wheels=[_wheel_state(name, w) for name, w in zip(names, wheels, strict=True)],
@@ -73,31 +70,14 @@ def wheel_states_message(
 
 
 def _wheel_state(name: str, wheel: Wheel) -> WheelState:
-    angle, fx, fy = wheel.steering, wheel.fx, wheel.fy
+    angle, fx_v, fy_v = wheel.steering, wheel.fx, wheel.fy
     c, s = math.cos(angle), math.sin(angle)
     return WheelState(
         name=name,
         steering_angle=angle,
         angular_velocity=wheel.omega,
         torque=wheel.torque,
-        longitudinal_force=c * fx + s * fy,
-        lateral_force=c * fy - s * fx,
+        longitudinal_force=c * fx_v + s * fy_v,
+        lateral_force=c * fy_v - s * fx_v,
         normal_force=wheel.load,
-    )
-
-
-def contacts_message(touches: Iterable[Touch], header: Header) -> Contacts:
-    """Return what touches what, in the world frame."""
-    return Contacts(
-        header=header,
-        contacts=[
-            Contact(
-                entity_a=touch.a,
-                entity_b=touch.b,
-                position=Point(x=float(touch.point[0]), y=float(touch.point[1])),
-                normal=Vector3(x=float(touch.normal[0]), y=float(touch.normal[1])),
-                impulse=float(touch.impulse),
-            )
-            for touch in touches
-        ],
     )

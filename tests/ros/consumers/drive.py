@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import TwistStamped
 
-from tests.ros.consumers.listening import Listener
 from tests.ros.consumers.plane import Way, planar
+from tests.ros.consumers.topic_recorder import TopicRecorder
 from tests.ros.consumers.transforms import Transforms
+from tests.ros.node_process import eventually, nanoseconds
 from tests.ros.rules import pose_matrix
-from tests.ros.running import eventually, nanoseconds
 
 TOLERANCE = 0.25  # m, xy_goal_tolerance of Nav2's goal checker
 BASE = "base_footprint"
 
 
-def drive_to(listener: Listener, goal: tuple[float, float], kind: type) -> float:
+def drive_to(recorder: TopicRecorder, goal: tuple[float, float], kind: type) -> float:
     """Drive to a goal in `map` by commands of a type; return the true distance left [m]."""
     message = kind()
     twist = message.twist if kind is TwistStamped else message
 
     def arrived() -> bool:
         tree = Transforms()
-        tree.add(listener.newest("/tf"), static=False)
+        tree.add(recorder.newest("/tf"), static=False)
         x, y, yaw = planar(tree.pose(BASE, "map", None))
         dx, dy = goal[0] - x, goal[1] - y
         error = math.remainder(math.atan2(dy, dx) - yaw, math.tau)
@@ -33,11 +33,11 @@ def drive_to(listener: Listener, goal: tuple[float, float], kind: type) -> float
         twist.angular.z = max(-1.5, min(1.5, 2.0 * error))
         return math.hypot(dx, dy) < 0.6 * TOLERANCE
 
-    with listener.repeat("/cmd_vel", message):
-        eventually(arrived, f"the goal {goal}", patience=60.0)
+    with recorder.repeat("/cmd_vel", message):
+        eventually(arrived, f"the goal {goal}", timeout=60.0)
         twist.linear.x = twist.angular.z = 0.0
-        eventually(lambda: abs(listener.newest("/odom").twist.twist.linear.x) < 0.02, "a stop")
-    there = listener.newest("/ground_truth/odom").pose.pose.position
+        eventually(lambda: abs(recorder.newest("/odom").twist.twist.linear.x) < 0.02, "a stop")
+    there = recorder.newest("/ground_truth/odom").pose.pose.position
     return math.hypot(there.x - goal[0], there.y - goal[1])
 
 
@@ -45,29 +45,29 @@ class Drive:
     """What was recorded.
 
     Attributes:
-        listener: It heard all.
+        recorder: It heard all.
         left: True distances from the goals [m], by type of command.
         tree: All transforms.
         truth, odometry: Ways of the robot in `map` and in `odom`.
     """
 
-    def __init__(self, listener: Listener, goals: dict[type, tuple[float, float]]) -> None:
-        self.listener = listener
-        self.left = {kind: drive_to(listener, goal, kind) for kind, goal in goals.items()}
-        last = nanoseconds(listener.all("/ground_truth/odom")[-1].header.stamp)
+    def __init__(self, recorder: TopicRecorder, goals: dict[type, tuple[float, float]]) -> None:
+        self.recorder = recorder
+        self.left = {kind: drive_to(recorder, goal, kind) for kind, goal in goals.items()}
+        last = nanoseconds(recorder.all("/ground_truth/odom")[-1].header.stamp)
         eventually(lambda: self._of("/odom").stamps[-1] > last, "odometry")
-        self.tree = listener.trees()["/"]
+        self.tree = recorder.trees()["/"]
         self.truth, self.odometry = self._of("/ground_truth/odom"), self._of("/odom")
 
     def _of(self, topic: str) -> Way:
         return Way(
             {
                 nanoseconds(m.header.stamp): planar(pose_matrix(m.pose.pose))
-                for m in self.listener.all(topic)
+                for m in self.recorder.all(topic)
             }
         )
 
-    def heard(self, *topics: str) -> list[tuple[int, Any]]:
+    def messages(self, *topics: str) -> list[tuple[int, Any]]:
         """Return stamps and messages of topics in order, from when all poses are known."""
         first, last = self.tree.span(BASE, "map")
 
@@ -75,7 +75,7 @@ class Drive:
             ways = (self.truth, self.odometry)
             return first <= stamp <= last and all(way.knows(stamp) for way in ways)
 
-        messages = [message for topic in topics for message in self.listener.all(topic)]
+        messages = [message for topic in topics for message in self.recorder.all(topic)]
         found = [(nanoseconds(message.header.stamp), message) for message in messages]
         return sorted((pair for pair in found if known(pair[0])), key=lambda pair: pair[0])
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from tests.ros.node_process import nanoseconds
 from tests.ros.rules import matrix_of
-from tests.ros.running import nanoseconds
 
 Placed = tuple[np.ndarray, np.ndarray]  # translation (3,) [m] and quaternion (4,) x y z w
 
 
 class Transforms:
-    """What /tf and /tf_static have told."""
+    """The transforms of /tf and /tf_static."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}

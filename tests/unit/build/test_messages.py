@@ -64,7 +64,7 @@ ERRORS: dict[str, tuple[WorldSpec, str]] = {
     "kinematics without an axis": (
         vehicle(FREE, kinematics=TwoWheelsDiffDynSpec(where=PLACE, max_forward_speed=1.0)),
         "w.world.xml:7: <kinematics>: r1: axis must be > 0 [m], got 0.0; its wheels have no"
-        " sides: say how far apart with <axis>",
+        " sides: give their distance as <axis>",
     ),
     "a joint to nothing": (
         replace(
@@ -138,8 +138,8 @@ WARNINGS = {
     ),
     "visuals without models": (
         robot("<chassis><shape_from_visual/></chassis>", "<visual/>"),
-        "line 2: <visual>: r1: its models have no shape of any size: the default chassis stands"
-        " for it",
+        "line 2: <visual>: r1: its models have no shape of any size: the default chassis is used"
+        " instead",
     ),
     "a missing model that only sensors see": (
         robot("", "<visual><model_uri>/no/such.dae</model_uri></visual>")
@@ -150,14 +150,14 @@ WARNINGS = {
     "a missing model that is a shape": (
         '<block><init_pose>0 0 0</init_pose><shape_from_visual/><visual><model_uri>/no/such.dae'
         "</model_uri></visual></block>",
-        "line 2: <visual>: /no/such.dae: the model file does not exist: a box of 1 m stands for"
-        " it",
+        "line 2: <visual>: /no/such.dae: the model file does not exist: a box of 1 m is used"
+        " instead",
     ),
     "a model of a kind that cannot be read": (
         '<block><init_pose>0 0 0</init_pose><shape_from_visual/><visual><model_uri>/no/such.fbx'
         "</model_uri></visual></block>",
         "line 2: <visual>: /no/such.fbx: models of type '.fbx' cannot be read, only .dae, .glb,"
-        " .gltf, .obj, .off, .ply, .stl: a box of 1 m stands for it",
+        " .gltf, .obj, .off, .ply, .stl: a box of 1 m is used instead",
     ),
     "a receiver without a place on earth": (
         robot("", '<sensor class="gnss"/>'),
@@ -203,8 +203,8 @@ def test_a_model_without_volume_is_named(tmp_path: Path) -> None:
     uri = f"<visual><model_uri>{tmp_path}/flat.obj</model_uri></visual>"
     world = loaded(f"<block><init_pose>0 0 0</init_pose><shape_from_visual/>{uri}</block>")
     assert said(world) == [
-        f"line 2: <visual>: {tmp_path}/flat.obj: the model has no volume: a box of 1 m stands for"
-        " it"
+        f"line 2: <visual>: {tmp_path}/flat.obj: the model has no volume: a box of 1 m is used"
+        " instead"
     ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mvsim_core import BuildError
 from tests.unit.build.worlds import loaded, said, seen_ahead
 
 CYLINDER = '<geometry type="cylinder" radius="0.1" length="2" vertex_count="40"/>'
@@ -99,3 +100,16 @@ def test_dark_pixels_of_an_elevation_image_may_be_the_high_ones(tmp_path: Path) 
         '<block name="b2"><init_pose3d>1 0 3 0 0 0</init_pose3d></block>'
     )
     assert [world.blocks[name].pose.z for name in ("b1", "b2")] == pytest.approx([2.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '<geometry type="box" lx="1" ly="1e-9" lz="1"/>',
+        '<geometry type="cylinder" radius="1e-9" length="1"/>',
+        "<shape><pt>0 0</pt><pt>1e-9 0</pt><pt>0 1e-9</pt></shape>",
+    ],
+)
+def test_a_shape_without_area_is_refused(shape: str) -> None:
+    with pytest.raises(BuildError, match="the collision shape of 'b1' has no area"):
+        loaded(block(shape))

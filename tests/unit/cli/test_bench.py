@@ -21,7 +21,11 @@ def test_one_case_as_text_and_as_json(mvsim: Callable[..., Outcome]) -> None:
     assert code == 0
     results = json.loads(out)
     assert {"step.small_robot_10"} <= set(results)
-    assert all(0 < row["best"] <= row["mean"] * 1.5 for row in results.values())
+    for name, cost in results.items():
+        assert 0 < cost["best"] < 1e6  # µs; how it is worked out: tests/unit/test_timing.py
+        phases = [value for key, value in cost.items() if key not in ("best", "mean")]
+        assert cost["mean"] == pytest.approx(sum(phases)), name
+    assert {"friction", "solver"} <= set(results["step.small_robot_10"])
     code, out, _ = mvsim("bench", "grid_rectangles")
     assert code == 0
     assert out.startswith("sensors.grid_rectangles_1000x1000: best ")

@@ -66,19 +66,19 @@ def test_strict(mvsim: Callable[..., Outcome], world: str) -> None:
     assert mvsim("check", "--quick", "--strict", world)[0] == 1
 
 
-def test_notes_are_shown_and_no_fault(mvsim: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_hints_are_shown_and_are_no_errors(mvsim: Callable[..., Outcome], tmp_path: Path) -> None:
     file = tmp_path / "g.world.xml"
     file.write_text("<mvsim_world>\n<gui ortho='true'/></mvsim_world>")
-    said = "note: g.world.xml:2: <gui>: ortho is accepted and has no effect: RViz is the window"
+    expected = "hint: g.world.xml:2: <gui>: ortho is accepted and has no effect: there is no"
     for options in ((), ("--quick",)):
         code, out, err = mvsim("check", "--strict", *options, str(file))
-        assert (code, out) == (0, f"{file}: 0 errors, 0 warnings, 1 note\n")
-        assert err.startswith(said)
+        assert (code, out) == (0, f"{file}: 0 errors, 0 warnings, 1 hint\n")
+        assert err.startswith(expected)
     code, out, _ = mvsim("check", "--json", str(file))
     (result,) = json.loads(out)["worlds"]
-    assert (code, result["warnings"], result["notes"]) == (0, 0, 1)
-    assert mvsim("info", str(file))[1].endswith("1 note; mvsim check prints them\n")
-    assert "note" not in "".join(mvsim("run", str(file), "--time", "0.1")[1:])
+    assert (code, result["warnings"], result["hints"]) == (0, 0, 1)
+    assert mvsim("info", str(file))[1].endswith("1 hint; mvsim check prints them\n")
+    assert "hint" not in "".join(mvsim("run", str(file), "--time", "0.1")[1:])
 
 
 def test_check_as_json(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_plot(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None
     assert [Path(line) for line in out.split()] == sorted((tmp_path / "png").glob("*.png"))
     code, _, err = mvsim("plot", str(tmp_path / "none"))
     assert code == 1
-    assert "there is no such log" in err
+    assert "no such log file" in err
 
 
 def test_commanding_all(mvsim: Callable[..., Outcome], world: str) -> None:

@@ -260,12 +260,12 @@ def test_worlds_without_kinematics_do_not_pay() -> None:
     w.run(0.1)
     assert w.vehicles["r1"].kinematics is None
     assert w.profile["kinematics"] == 0.0
-    assert len(w.state_arrays.limits) == 0
+    assert len(w.data.limits) == 0
 
 
 def test_raw_controllers_have_nothing_to_limit() -> None:
     w = robot_with(kinematics("2WDiff", ""), '<controller class="raw"/>')
-    message = "<kinematics> limits twists, but the controller 'raw' takes none"
+    message = "<kinematics> has no effect: the controller 'raw' takes no twists"
     assert message in [problem.message for problem in w.warnings]
 
 
@@ -281,15 +281,15 @@ def test_raw_controllers_have_nothing_to_limit() -> None:
         ),
         (
             kinematics("2WDiff", '<modulation class="MotorController"/>'),
-            "'MotorController' needs kinematics of class '2WDiffDyn'",
+            "'MotorController' requires the class '2WDiffDyn'",
         ),
         (
             DYN.format('<modulation class="MotorPID"/><modulation class="MotorController"/>'),
-            "can have one motor",
+            "only one motor is allowed",
         ),
         (
             DYN.format('<modulation class="LimitAcceleration"/>' * 2),
-            "has 2 modulations of class 'LimitAcceleration', at most one counts",
+            "only one modulation of class 'LimitAcceleration' is allowed, got 2",
         ),
         (DYN.format("<strategy>linear</strategy>"), "strategy must be one of angular, torques"),
     ],

@@ -59,9 +59,9 @@ def test_a_log_without_rows_can_be_drawn(tmp_path: Path) -> None:
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="there are no logs in this folder"):
+    with pytest.raises(LogError, match="no logs in this folder"):
         draw_logs([tmp_path])
-    with pytest.raises(LogError, match="there is no such log"):
+    with pytest.raises(LogError, match="no such log file"):
         draw_logs([tmp_path / "none.csv"])
 
 
@@ -69,5 +69,5 @@ def test_without_matplotlib(logs: Path, tmp_path: Path, monkeypatch: pytest.Monk
     for name in [n for n in sys.modules if n.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(LogError, match="curves need matplotlib: pip install matplotlib"):
+    with pytest.raises(LogError, match="plots need matplotlib: pip install matplotlib"):
         draw_logs([logs], tmp_path)

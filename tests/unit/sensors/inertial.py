@@ -9,6 +9,7 @@ from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import Imu, PlaneScene, SensorContext
 from mvsim_core.specs.sensor import ImuSpec
 from tests.physics.worlds import cart, world
+from tests.unit.sensors.scenes import placed
 
 G = 9.81
 DT = 0.005
@@ -26,8 +27,8 @@ def imu(*, body=-1, dt=0.01, seed=0, parent=None, earth=None, **changes):
         "orientation_std_noise": 0.0,
         **changes,
     }
-    context = SensorContext(PlaneScene(), dt, seed=seed, parent=parent, body=body, earth=earth)
-    return Imu(ImuSpec(**keys), context)
+    context = SensorContext(PlaneScene(), dt, parent=parent, earth=earth)
+    return placed(Imu(ImuSpec(**keys), context), body, seed)
 
 
 def imu_xml(mount="0 0 0 0 0 0", period=DT, noise=0.0, more="", name="imu1"):

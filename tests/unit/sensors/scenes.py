@@ -10,9 +10,25 @@ from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors import Lidar2d, PlaneScene, SensorContext
 from mvsim_core.specs.sensor import LaserSpec
 from mvsim_core.state.arrays import BODY, DYNAMIC
+from mvsim_core.world.data import Data
 
 DT = 0.01
 NO_BODIES = np.zeros(0, BODY)
+#: Largest extent of a shape of `scatter` from its centre, and largest distance of the sensors of
+#: tests from the origin [m]. A scene's solids are seen from outside only, by the slow caster from
+#: both sides: no sensor may stand in one.
+REACH, AWAY = 1.9, math.sqrt(2.0)
+CLEAR = REACH + AWAY + 0.01
+
+
+def state_of(bodies=NO_BODIES):
+    """A state with these bodies and nothing else."""
+    state = Data()
+    state.insert("bodies", bodies)
+    return state
+
+
+NO_STATE = state_of()
 
 
 def lidar(scene, *, body=-1, seed=0, parent=None, **changes):
@@ -28,8 +44,14 @@ def lidar(scene, *, body=-1, seed=0, parent=None, **changes):
         "max_range": 30.0,
         **changes,
     }
-    context = SensorContext(scene, DT, seed=seed, parent=parent, body=body)
-    return Lidar2d(LaserSpec(**keys), context)
+    return placed(Lidar2d(LaserSpec(**keys), SensorContext(scene, DT, parent=parent)), body, seed)
+
+
+def placed(sensor, body=-1, seed=0, copy=0):
+    """A sensor on a body, with data for a seed."""
+    sensor.bind_rows(body, copy=copy)
+    sensor.bind(sensor.new_data(seed))
+    return sensor
 
 
 def body_rows(*poses):
@@ -45,13 +67,13 @@ def body_rows(*poses):
 
 def scan(sensor, bodies=NO_BODIES):
     """Ranges in double precision, as the kernels find them: the greatest range if none."""
-    sensor.measure(bodies, 0, 0.0)
-    return sensor._alone._rays[2].copy()
+    sensor.measure(state_of(bodies), 0, 0.0)
+    return sensor._alone._rays[2, : sensor.n].copy()
 
 
 def directions(sensor):
     """(n, 3) of the rays of a sensor without a body, as they were cast last, world frame."""
-    rays = sensor._alone._rays
+    rays = sensor._alone._rays[:, : sensor.n]
     flat = np.column_stack((rays[0], rays[1], np.zeros(sensor.n)))
     return flat @ rotation(sensor.mount).T
 
@@ -100,11 +122,14 @@ def hit_cells(origin, rays, grid, limit):
 
 
 def scatter(scene, rng, count, extent=20.0):
-    """Add random triangles, quadrangles, thin walls and circles; return them as they are."""
+    """Add random triangles, quadrangles, thin walls and circles; return them as they are.
+
+    None of them comes nearer to the origin than sensors are put.
+    """
     shapes = []
     for _ in range(count):
         center = rng.uniform(-extent, extent, 2)
-        if np.hypot(*center) < 2.5:
+        if np.hypot(*center) < CLEAR:
             continue
         kind = rng.integers(2, 6)
         if kind == 5:
@@ -115,7 +140,7 @@ def scatter(scene, rng, count, extent=20.0):
         angle = np.sort(rng.uniform(0, 2 * math.pi, kind))
         if rng.random() < 0.5:
             angle = angle[::-1]
-        points = center + rng.uniform(0.1, 1.9) * np.column_stack((np.cos(angle), np.sin(angle)))
+        points = center + rng.uniform(0.1, REACH) * np.column_stack((np.cos(angle), np.sin(angle)))
         scene.add_polygon(points)
         shapes.append(points)
     return shapes

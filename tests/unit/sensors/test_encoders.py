@@ -70,5 +70,5 @@ def test_dropout_from_the_file_loses_its_share():
     arrived = 0
     for _ in range(1000):
         world.step()
-        arrived += len(world.fresh)
+        arrived += len(world.new_readings)
     assert arrived == pytest.approx(700, abs=60)

@@ -187,7 +187,7 @@ def test_a_world_that_lies_nowhere_warns_once_and_reads_nothing():
     assert len(about) == 1
     world.run(0.1)
     assert world.vehicles["r1"].sensors["gps1"].last is None
-    assert world.fresh == []
+    assert world.new_readings == []
     world.reset()
     assert len(world.warnings) == 1
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import PlaneScene
-from tests.unit.sensors.scenes import NO_BODIES, directions, hit_cells, lidar, scan
+from tests.unit.sensors.scenes import NO_STATE, directions, hit_cells, lidar, scan
 
 
 def grid_scene(occupied, resolution=0.1, origin=GridOrigin()):  # noqa: B008 - a constant
@@ -77,8 +77,7 @@ def test_rays_aimed_exactly_at_corners_do_not_leak():
             if (dx, dy) == (0, 0):
                 continue
             pose = Pose(x=0.25 * (n + 0), y=0.25 * (n + 1), yaw=math.atan2(dy, dx))
-            sensor = lidar(scene, nrays=2, fov=math.pi, pose=pose)
-            sensor.angle_min, sensor.angle_increment = 0.0, math.pi / 2
+            sensor = lidar(scene, nrays=3, fov=math.pi, pose=pose)  # right, ahead, left
             assert (scan(sensor) < 0.25 * size).all()
 
 
@@ -125,7 +124,7 @@ def test_in_an_occupied_cell_everything_is_too_near():
     scene, _ = grid_scene(np.ones((4, 4), np.bool_), 0.5)
     sensor = lidar(scene, pose=Pose(x=1.0, y=1.0), min_range=0.1)
     assert (scan(sensor) == 0.0).all()
-    assert (sensor.measure(NO_BODIES, 0, 0.0).ranges == -np.inf).all()
+    assert (sensor.measure(NO_STATE, 0, 0.0).ranges == -np.inf).all()
 
 
 def test_unknown_cells_do_not_stop_rays():

@@ -11,6 +11,7 @@ from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.inertia import inertial_kernel
 from mvsim_core.state.arrays import BODY
 from tests.unit.sensors.inertial import DT, G, imu, imu_xml, incline, robot
+from tests.unit.sensors.scenes import state_of
 
 NO_BODIES = np.zeros(0, BODY)
 ARM = "0.3 0.2 0.15 0 0 0"
@@ -18,7 +19,7 @@ ARM_POINT = np.array([0.3, 0.2, 0.15])
 
 
 def felt(sensor, bodies=NO_BODIES):
-    reading = sensor.measure(bodies, 1, 0.01)
+    reading = sensor.measure(state_of(bodies), 1, 0.01)
     return np.concatenate((reading.angular_velocity, reading.linear_acceleration))
 
 
@@ -205,7 +206,7 @@ def test_averages_are_the_mean_of_all_steps():
     for _ in range(100):
         world.step()
         single.append(robot1.sensors["imu1"].last.linear_acceleration)
-        if robot1.sensors["slow"] in world.fresh:
+        if robot1.sensors["slow"] in world.new_readings:
             means.append(robot1.sensors["slow"].last.linear_acceleration)
     assert len(means) == 10
     np.testing.assert_allclose(means, np.reshape(single, (10, 10, 3)).mean(axis=1), atol=1e-12)

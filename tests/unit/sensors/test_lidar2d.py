@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Readings of planar lidars: geometry of the fan, limits, noise, reproducibility."""
 
+import copy
 import dataclasses
 import math
 
@@ -11,15 +12,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.sensors import SENSORS, Lidar2d, Schedule
-from mvsim_core.sensors.lidar2d import LidarBank, fan_angles
-from tests.unit.sensors.scenes import NO_BODIES, body_rows, lidar, make_scene, scatter
+from mvsim_core.sensors import SENSORS, Lidar2d, Prism, SensorSet
+from mvsim_core.sensors.lidar2d import LidarBatch, fan_angles
+from tests.unit.sensors.scenes import (
+    NO_STATE,
+    body_rows,
+    lidar,
+    make_scene,
+    placed,
+    scatter,
+    state_of,
+)
 
 WALL = [(4.0, -500.0), (4.0, 500.0)]
 
 
 def ranges(sensor, tick=1):
-    return sensor.measure(NO_BODIES, tick, 0.01 * tick).ranges
+    return sensor.measure(NO_STATE, tick, 0.01 * tick).ranges
 
 
 def slam_toolbox_expects(angle_min, angle_max, increment, n):
@@ -55,12 +64,12 @@ def test_slam_toolbox_counts_right_for_usual_fields_of_view(fov_deg):
 
 
 def test_geometry_of_the_fan():
-    part = lidar(make_scene(WALL), fov=math.pi, nrays=181).measure(NO_BODIES, 7, 0.07)
+    part = lidar(make_scene(WALL), fov=math.pi, nrays=181).measure(NO_STATE, 7, 0.07)
     assert part.angle_min == pytest.approx(-math.pi / 2)
     assert part.angle_max == pytest.approx(math.pi / 2)
     assert part.angle_increment == pytest.approx(math.radians(1))
     assert part.ranges[90] == pytest.approx(4.0)
-    turn = lidar(make_scene(WALL), nrays=360).measure(NO_BODIES, 7, 0.07)
+    turn = lidar(make_scene(WALL), nrays=360).measure(NO_STATE, 7, 0.07)
     assert turn.angle_min == -math.pi
     assert turn.angle_max == pytest.approx(math.pi - math.radians(1))
     assert turn.ranges[180] == pytest.approx(4.0)
@@ -68,7 +77,7 @@ def test_geometry_of_the_fan():
 
 def test_fields_of_a_reading():
     sensor = lidar(make_scene(WALL), period=0.095, min_range=0.1, max_range=16.0, nrays=10)
-    reading = sensor.measure(NO_BODIES, 20, 0.2)
+    reading = sensor.measure(NO_STATE, 20, 0.2)
     assert (reading.tick, reading.time) == (20, 0.2)
     assert reading.ranges.dtype == np.float32
     assert reading.ranges.shape == (10,)
@@ -79,13 +88,16 @@ def test_fields_of_a_reading():
     assert reading.intensities is None
     with pytest.raises(dataclasses.FrozenInstanceError):
         reading.tick = 3
+    with pytest.raises(ValueError, match="read-only"):
+        reading.ranges[0] = 3.0
+    assert copy.deepcopy(reading) is reading
 
 
 def test_readings_do_not_share_memory():
     sensor = lidar(make_scene(WALL), range_std_noise=0.1)
-    first = sensor.measure(NO_BODIES, 1, 0.01)
+    first = sensor.measure(NO_STATE, 1, 0.01)
     kept = first.ranges.copy()
-    sensor.measure(NO_BODIES, 2, 0.02)
+    sensor.measure(NO_STATE, 2, 0.02)
     assert (first.ranges == kept).all()
 
 
@@ -112,7 +124,7 @@ def test_no_finite_range_outside_the_limits_whatever_the_noise(limit):
             make_scene(WALL), min_range=low, max_range=high, range_std_noise=0.5, nrays=2000
         )
         for tick in range(5):
-            reading = sensor.measure(NO_BODIES, tick, 0.0)
+            reading = sensor.measure(NO_STATE, tick, 0.0)
             finite = reading.ranges[np.isfinite(reading.ranges)]
             assert (finite < np.float32(reading.range_max)).all()
             assert (finite >= np.float32(reading.range_min)).all()
@@ -145,7 +157,7 @@ def test_the_same_seed_and_name_give_the_same_bytes():
     assert series(parent="r1") == series(parent="r1")
 
 
-def bank_of(scene, count):
+def lidars_of(scene, count):
     return [
         lidar(
             scene,
@@ -169,12 +181,13 @@ def test_many_at_once_give_the_same_bytes_as_one_by_one():
     scatter(scene, rng, 100)
     bodies = body_rows(*[tuple(rng.uniform(-3, 3, 3)) for _ in range(8)])
     for row in range(8):
-        scene.add_polygon([(-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2)], body=row)
-    together, alone = LidarBank(bank_of(scene, 8)), bank_of(scene, 8)
+        scene.add_body(row, [Prism([(-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2)])])
+    together, alone = LidarBatch(), lidars_of(scene, 8)
+    assert [together.add(sensor) for sensor in lidars_of(scene, 8)] == list(range(8))
     for tick, due in enumerate(([0, 1, 2, 3, 4, 5, 6, 7], [2, 5], [7], [0, 1, 2, 3, 4, 5, 6, 7])):
-        readings = together.measure(due, bodies, tick, 0.0)
+        readings = together.measure(due, state_of(bodies), tick, 0.0)
         for i, reading in zip(due, readings, strict=True):
-            single = alone[i].measure(bodies, tick, 0.0)
+            single = alone[i].measure(state_of(bodies), tick, 0.0)
             assert reading.ranges.tobytes() == single.ranges.tobytes()
             assert reading.range_max == single.range_max
         bodies["x"] += 0.1
@@ -182,26 +195,29 @@ def test_many_at_once_give_the_same_bytes_as_one_by_one():
 
 def test_a_scheduled_sensor_keeps_its_newest_reading():
     sensor = lidar(make_scene(WALL), period=0.05)
-    schedule = Schedule([sensor], 0.01)
+    sensors = SensorSet()
+    sensors.add([sensor], 0)
     assert sensor.last is None
-    assert schedule.sample(NO_BODIES, 4, 0.04) == []
-    assert schedule.sample(NO_BODIES, 5, 0.05) == [sensor]
+    assert sensors.sample(NO_STATE, 4, 0.04) == []
+    assert sensors.sample(NO_STATE, 5, 0.05) == [sensor]
     assert sensor.last.tick == 5
 
 
 def test_warming_up_measures_nothing():
     cold, warm = (lidar(make_scene(WALL), range_std_noise=0.1) for _ in range(2))
-    Schedule([warm], 0.01).warm(NO_BODIES)
+    sensors = SensorSet()
+    sensors.add([warm], 0)
+    sensors.warm(NO_STATE)
     assert warm.last is None
     assert ranges(warm).tobytes() == ranges(cold).tobytes()
 
 
 def test_a_snapshot_goes_on_with_the_same_noise():
     sensor = lidar(make_scene(WALL), range_std_noise=0.05)
-    sensor.sample(NO_BODIES, 1, 0.01)
-    state = sensor.state()
+    sensor.sample(NO_STATE, 1, 0.01)
+    kept = copy.deepcopy(sensor.data)
     expected = [ranges(sensor, k).tobytes() for k in range(3)]
-    sensor.restore(state)
+    sensor.bind(kept)
     assert sensor.last.tick == 1
     assert [ranges(sensor, k).tobytes() for k in range(3)] == expected
 
@@ -209,11 +225,11 @@ def test_a_snapshot_goes_on_with_the_same_noise():
 def test_reset_begins_anew():
     sensor = lidar(make_scene(WALL), range_std_noise=0.05)
     first = ranges(sensor).tobytes()
-    sensor.sample(NO_BODIES, 1, 0.01)
-    sensor.reset(0)
+    sensor.sample(NO_STATE, 1, 0.01)
+    placed(sensor, seed=0)
     assert sensor.last is None
     assert ranges(sensor).tobytes() == first
-    sensor.reset(5)
+    placed(sensor, seed=5)
     assert ranges(sensor).tobytes() != first
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.sensors import PlaneScene
+from mvsim_core.sensors import Cylinder, PlaneScene, Prism
 from mvsim_core.state.arrays import STATIC
 from tests.unit.sensors.scenes import (
     body_rows,
@@ -159,10 +159,8 @@ def test_mounted_upside_down_it_turns_clockwise():
 
 def test_a_pitched_fan_measures_along_its_rays():
     scene = make_scene([(4.0, -100.0), (4.0, 100.0)])
-    sensor = lidar(scene, pose=Pose(pitch=math.radians(30)), nrays=2, fov=2.0)
-    sensor.angle_min = 0.0
-    sensor.angle_increment = 0.5
-    forward = scan(sensor)[0]
+    sensor = lidar(scene, pose=Pose(pitch=math.radians(30)), nrays=3, fov=2.0)
+    forward = scan(sensor)[1]
     assert forward == pytest.approx(4.0 / math.cos(math.radians(30)), abs=EXACT)
 
 
@@ -172,7 +170,7 @@ def test_an_upright_fan_sees_nothing():
 
 
 @pytest.mark.parametrize(
-    ("pose", "doubtful"),
+    ("pose", "steep"),
     [
         (Pose(yaw=1.0), False),
         (Pose(roll=math.pi), False),
@@ -181,17 +179,17 @@ def test_an_upright_fan_sees_nothing():
         (Pose(roll=math.pi / 2), True),
     ],
 )
-def test_steep_fans_are_doubtful(pose, doubtful):
-    doubts = list(lidar(make_scene(SQUARE), pose=pose).doubts())
-    assert bool(doubts) == doubtful
-    assert all("'laser1' is tilted" in text for text in doubts)
+def test_steep_fans_are_warned_of(pose, steep):
+    warnings = list(lidar(make_scene(SQUARE), pose=pose).warnings())
+    assert bool(warnings) == steep
+    assert all("'laser1' is tilted" in text for text in warnings)
 
 
 @pytest.mark.parametrize("field", ["x", "y", "z", "yaw", "roll"])
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e300])
 def test_a_body_that_is_nowhere_does_no_harm(field, value):
     scene = make_scene(square_at(3.0, 0.0), zmin=-1.0, zmax=1.0)
-    scene.add_polygon(SQUARE, body=1, zmin=-1.0, zmax=1.0)
+    scene.add_body(1, [Prism(SQUARE, (-1.0, 1.0))])
     scene.add_circle((-3.0, 0.0), 1.0, zmin=-1.0, zmax=1.0)
     bodies = body_rows((0, -2, 0), (0, 4, 0))
     bodies[field][0] = value
@@ -207,7 +205,7 @@ def test_a_body_that_is_nowhere_does_no_harm(field, value):
 )
 def test_only_what_is_at_the_height_of_the_sensor_is_seen(height, seen):
     scene = PlaneScene()
-    scene.add_polygon(SQUARE, body=0, zmin=0.2, zmax=0.8)
+    scene.add_body(0, [Prism(SQUARE, (0.2, 0.8))])
     bodies = body_rows(Pose(x=3.0, z=0.2))
     assert (scan(lidar(scene, pose=Pose(z=height)), bodies)[180] < 30.0) == seen
     wall = make_scene(square_at(3.0, 0.0), zmin=0.4, zmax=1.0)
@@ -224,8 +222,7 @@ def test_the_height_is_that_of_the_sensor_on_a_tilted_vehicle():
 
 def test_bodies_are_seen_where_they_are_now():
     scene = PlaneScene()
-    scene.add_polygon(SQUARE, body=1)
-    scene.add_circle((0.0, 2.0), 0.25, body=1)
+    scene.add_body(1, [Prism(SQUARE), Cylinder((0.0, 2.0), 0.25)])
     sensor = lidar(scene, body=0)
     bodies = body_rows((10, 10, math.pi / 2), (10, 13, 0.0))
     ranges = scan(sensor, bodies)
@@ -242,7 +239,7 @@ def test_bodies_are_seen_where_they_are_now():
 
 def test_a_sensor_never_sees_its_own_body():
     scene = PlaneScene()
-    scene.add_polygon(square_at(3.0, 0.0), body=0)
+    scene.add_body(0, [Prism(square_at(3.0, 0.0))])
     bodies = body_rows((0, 0, 0), (0, 0, 0))
     assert (scan(lidar(scene, body=0), bodies) == 30.0).all()
     assert scan(lidar(scene, body=1), bodies)[180] == pytest.approx(2.5)
@@ -253,7 +250,7 @@ def test_a_sensor_never_sees_its_own_body():
 @pytest.mark.parametrize("kind", [0, 1, 2])
 def test_bodies_can_be_invisible_but_walls_cannot(kind):
     scene = PlaneScene()
-    scene.add_polygon(SQUARE, body=0)
+    scene.add_body(0, [Prism(SQUARE)])
     scene.add_polygon(square_at(6.0, 0.0))
     bodies = body_rows((3, 0, 0))
     bodies["kind"] = kind
@@ -263,7 +260,7 @@ def test_bodies_can_be_invisible_but_walls_cannot(kind):
 
 def test_a_static_body_that_was_moved_is_seen_in_its_new_place():
     scene = PlaneScene()
-    scene.add_polygon(SQUARE, body=0, zmin=0.0, zmax=1.0)
+    scene.add_body(0, [Prism(SQUARE, (0.0, 1.0))])
     bodies = body_rows((3, 0, 0))
     bodies["kind"] = STATIC
     sensor = lidar(scene)
@@ -277,14 +274,14 @@ def test_a_static_body_that_was_moved_is_seen_in_its_new_place():
 def test_shapes_can_be_removed():
     scene = PlaneScene()
     near = scene.add_polygon(square_at(3.0, 0.0))
-    scene.add_polygon(SQUARE, body=0)
+    scene.add_body(0, [Prism(SQUARE)])
     bodies = body_rows((5, 0, 0))
     sensor = lidar(scene)
-    scene.freeze(bodies)
+    scene.freeze()
     assert scan(sensor, bodies)[180] == pytest.approx(2.5)
     scene.remove(near)
     assert scan(sensor, bodies)[180] == pytest.approx(4.5)
-    scene.clear_bodies()
+    scene.remove_body(0)
     assert scan(sensor, bodies)[180] == 30.0
     with pytest.raises(KeyError):
         scene.remove(near)
@@ -318,3 +315,8 @@ def test_other_nonsense_is_refused():
         scene.add_circle((0, 0), 0.0)
     with pytest.raises(ValueError, match="zmin must be <= zmax"):
         scene.add_polygon(SQUARE, zmin=1.0, zmax=0.0)
+    with pytest.raises(ValueError, match="zmin must be <= zmax"):
+        scene.add_body(0, [Cylinder((0.0, 0.0), 1.0, (1.0, 0.0))])
+    scene.add_body(0, [Prism(SQUARE)])
+    with pytest.raises(ValueError, match="the body of row 0 already"):
+        scene.add_body(0, [Prism(SQUARE)])

@@ -5,10 +5,13 @@
 import numpy as np
 
 from mvsim_core.geometry.poses import Pose
+from mvsim_core.scene3d import Part, Scene3d
 from mvsim_core.sensors import SensorContext
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.state.arrays import BODY, DYNAMIC
+from tests.unit.sensors.scenes import NO_STATE, placed, state_of
+
+__all__ = ["NO_STATE", "state_of"]
 
 DT = 0.005
 NO_BODIES = np.zeros(0, BODY)
@@ -17,7 +20,15 @@ BACKENDS = ("embree", "bvh")
 
 def scene(*models, backend="", **options):
     """A scene of models that do not move."""
-    return Scene3d(lambda: [Part(m) for m in models], backend=backend, **options)
+    return scene_of(*(Part(m) for m in models), backend=backend, **options)
+
+
+def scene_of(*parts, backend="", **options):
+    """A scene of parts, each an entity of its own whose key is its number."""
+    made = Scene3d(backend=backend, **options)
+    for number, part in enumerate(parts):
+        made.add(number, lambda part=part: [part])
+    return made
 
 
 def random_rays(count, *, seed=0, around=(0.0, 0.0, 0.0)):
@@ -41,8 +52,8 @@ def body_rows(*poses):
 def sensor(cls, spec, scene3d, *, body=-1, seed=0, warn=None, dt=DT):
     """A sensor in a scene."""
     more = {} if warn is None else {"warn": warn}
-    context = SensorContext(PlaneScene(), dt, seed=seed, body=body, scene3d=scene3d, **more)
-    return cls(spec, context)
+    context = SensorContext(PlaneScene(), dt, scene3d=scene3d, **more)
+    return placed(cls(spec, context), body, seed)
 
 
 def room(sensors="", *, timestep=0.005, lights="", extra="", pose="0 0 0"):

@@ -11,11 +11,11 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.rendering.context import GlMissingError, gl_context
+from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.scene3d import Lights, Material, solids
 from mvsim_core.sensors import Camera, RgbdCamera
-from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
-from mvsim_core.sensors.scene3d import Lights, Material, solids
 from mvsim_core.specs.sensor import CameraSpec, RgbdCameraSpec
-from tests.unit.sensors3d.scenes import NO_BODIES, room, scene, sensor
+from tests.unit.sensors3d.scenes import NO_STATE, room, scene, sensor
 
 RED, GREEN = Material((1.0, 0.0, 0.0, 1.0)), Material((0.0, 1.0, 0.0, 1.0))
 #: A red wall ahead, a green floor 1 m below, a small box to the left.
@@ -82,7 +82,7 @@ def test_poses_compose_as_rotations_do():
 
 
 def test_depth_of_wall_and_floor():
-    depth = depth_camera(scene(WALL, FLOOR)).measure(NO_BODIES, 0, 0.0).depth
+    depth = depth_camera(scene(WALL, FLOOR)).measure(NO_STATE, 0, 0.0).depth
     row = np.arange(120) - 59.5
     with np.errstate(divide="ignore"):
         floor = np.where(row > 0, 100.0 / row, np.inf)  # 1 m below the camera
@@ -101,7 +101,7 @@ def test_depth_accuracy_for_100k_pixels_against_a_box_room():
         depth_ncols=400,
         depth_nrows=300,
     )
-    depth = unit.measure(NO_BODIES, 0, 0.0).depth
+    depth = unit.measure(NO_STATE, 0, 0.0).depth
     ways = unit.depth_camera.directions() @ rotation(OPTICAL).T
     with np.errstate(divide="ignore"):
         expected = np.maximum(low / ways, high / ways).min(axis=2)
@@ -109,20 +109,29 @@ def test_depth_accuracy_for_100k_pixels_against_a_box_room():
 
 
 def test_limits_noise_and_counts():
-    exact = depth_camera(scene(WALL)).measure(NO_BODIES, 0, 0.0)
+    exact = depth_camera(scene(WALL)).measure(NO_STATE, 0, 0.0)
     middle = np.isfinite(exact.depth)
     assert (exact.counts()[middle] == 5000).all()
     assert (exact.counts()[~middle] == 0).all()
-    noisy = depth_camera(scene(WALL), depth_noise_sigma=0.02).measure(NO_BODIES, 0, 0.0)
+    noisy = depth_camera(scene(WALL), depth_noise_sigma=0.02).measure(NO_STATE, 0, 0.0)
     error = noisy.depth[middle] - 5.0
     assert error.std() == pytest.approx(0.02, rel=0.05)
     assert np.allclose(noisy.depth[middle] * 1000, noisy.counts()[middle], atol=0.02)
-    blind = depth_camera(scene(WALL), depth_clip_max=4.5).measure(NO_BODIES, 0, 0.0)
+    blind = depth_camera(scene(WALL), depth_clip_max=4.5).measure(NO_STATE, 0, 0.0)
     assert np.isnan(blind.depth).all()
 
 
+def test_what_16_bits_cannot_hold_counts_as_nothing():
+    """REP-118: 0 is no valid depth; 65.535 m would be a wall that is not there."""
+    far = solids.box((65.535, -90, -90), (66, 0, 90))
+    beyond = solids.box((70, -90, -90), (71, 90, 90))
+    reading = depth_camera(scene(far, beyond), depth_clip_max=100.0).measure(NO_STATE, 0, 0.0)
+    assert set(np.unique(reading.counts())) == {0, 65535}
+    assert np.isfinite(reading.depth).all()
+
+
 def test_cloud_is_organized_and_in_the_optical_frame():
-    reading = depth_camera(scene(WALL, LEFT)).measure(NO_BODIES, 0, 0.0)
+    reading = depth_camera(scene(WALL, LEFT)).measure(NO_STATE, 0, 0.0)
     cloud = reading.cloud()
     assert cloud.shape == (120, 160)
     x, y, z = (cloud[k].astype(float) for k in "xyz")
@@ -139,7 +148,7 @@ def test_cloud_is_organized_and_in_the_optical_frame():
 
 @needs_gl
 def test_colours_are_where_they_must_be():
-    rgb = camera(scene(WALL, FLOOR, LEFT)).measure(NO_BODIES, 0, 0.0).rgb
+    rgb = camera(scene(WALL, FLOOR, LEFT)).measure(NO_STATE, 0, 0.0).rgb
     assert rgb.shape == (120, 160, 3)
     strongest = rgb.argmax(axis=2)
     assert (strongest[:40] == 2).all()  # the sky is above, in the first rows
@@ -151,7 +160,7 @@ def test_colours_are_where_they_must_be():
 @needs_gl
 def test_pictures_match_rays_to_the_pixel():
     unit = camera(scene(WALL, FLOOR, LEFT), segmentation=True)
-    reading = unit.measure(NO_BODIES, 0, 0.0)
+    reading = unit.measure(NO_STATE, 0, 0.0)
     assert reading.things == (("", ""),)  # parts without names are one thing
     sky = reading.segments == 0
     is_sky = np.abs(reading.rgb.astype(int) - reading.rgb[0, 0]).sum(axis=2) < 150
@@ -163,7 +172,7 @@ def test_pictures_match_rays_to_the_pixel():
 def test_colours_of_points_come_from_the_other_camera():
     beside = Pose(0.0, 0.3, 0.1, OPTICAL.roll, 0.0, OPTICAL.yaw)
     unit = depth_camera(scene(WALL, FLOOR, LEFT), sense_rgb=True, intensity_pose=beside)
-    reading = unit.measure(NO_BODIES, 0, 0.0)
+    reading = unit.measure(NO_STATE, 0, 0.0)
     assert reading.rgb.shape == (480, 640, 3)
     cloud = reading.cloud()
     rgb = np.stack([(cloud["rgb"] >> s) & 255 for s in (16, 8, 0)], axis=2)
@@ -187,7 +196,7 @@ def test_textures_shadows_and_a_sky_box(tmp_path):
     look = Material((1.0, 1.0, 1.0, 1.0), str(tmp_path / "chess.png"))
     floor = solids.rectangle((-20, 20), (-20, 20), -1.0, (2.0, 2.0), look)
     lights = Lights(shadows=False, sky_box=str(tmp_path / "sky_%s.png"))
-    rgb = camera(scene(floor, lights=lights)).measure(NO_BODIES, 0, 0.0).rgb
+    rgb = camera(scene(floor, lights=lights)).measure(NO_STATE, 0, 0.0).rgb
     assert tuple(rgb[0, 80]) == (0, 0, 200)
     assert len(np.unique(rgb[110, :, 0])) > 1
 
@@ -195,7 +204,7 @@ def test_textures_shadows_and_a_sky_box(tmp_path):
     roof = solids.box((2, -1, 2), (4, 1, 2.1))
     overhead = Lights(elevation=math.radians(89.0))
     lit, dark = (
-        camera(scene(plain, roof, lights=overhead._replace(shadows=s))).measure(NO_BODIES, 0, 0.0)
+        camera(scene(plain, roof, lights=overhead._replace(shadows=s))).measure(NO_STATE, 0, 0.0)
         for s in (False, True)
     )
     darker = lit.rgb.astype(int).sum(axis=2) - dark.rgb.astype(int).sum(axis=2)

@@ -67,7 +67,7 @@ def drive():
         wobble = 0.3 * speed * math.sin(2.0 * math.pi * world.time / 2.5)  # a restless hand
         robot.set_twist(speed, 0.0, speed / RADIUS + wobble)
         world.step()
-        if world.fresh:
+        if world.new_readings:
             reading = robot.sensors["lidar"].last
             assert reading.end_time == world.time
             truth = pose_matrix(robot.pose) @ pose_matrix(MOUNT)

@@ -10,10 +10,19 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.errors import BuildError
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors import CloudReading, Laser3d, Lidar3d, Scene3d
-from mvsim_core.sensors.scene3d import Material, Part, solids
+from mvsim_core.scene3d import Material, Part, solids
+from mvsim_core.sensors import CloudReading, Laser3d, Lidar3d
 from mvsim_core.specs.sensor import LaserSpec, Lidar3dSpec
-from tests.unit.sensors3d.scenes import DT, NO_BODIES, body_rows, room, scene, sensor
+from tests.unit.sensors3d.scenes import (
+    DT,
+    NO_STATE,
+    body_rows,
+    room,
+    scene,
+    scene_of,
+    sensor,
+    state_of,
+)
 
 EXACT = {"range_std_noise": 0.0, "min_range": 0.1, "max_range": 50.0}
 HALL = solids.box((-10, -8, -3), (10, 8, 3))
@@ -31,7 +40,7 @@ def wall_distance(points):
 
 
 def test_rings_and_azimuths():
-    reading = lidar(scene(HALL), vert_fov=math.radians(30)).measure(NO_BODIES, 0, 0.0)
+    reading = lidar(scene(HALL), vert_fov=math.radians(30)).measure(NO_STATE, 0, 0.0)
     assert len(reading.points) == 360 * 16
     x, y, z = reading.xyz.T
     elevation = np.degrees(np.arctan2(z, np.hypot(x, y)))
@@ -45,14 +54,14 @@ def test_rings_and_azimuths():
 def test_explicit_ring_angles_may_be_uneven():
     angles = tuple(math.radians(a) for a in (-16, -3, 0, 7.5))
     unit = lidar(scene(HALL), vert_nrays=4, vertical_ray_angles=angles)
-    reading = unit.measure(NO_BODIES, 0, 0.0)
+    reading = unit.measure(NO_STATE, 0, 0.0)
     x, y, z = reading.xyz.T
     found = np.arctan2(z, np.hypot(x, y))
     assert np.allclose(found, np.array(angles)[reading.points["ring"]], atol=1e-6)
 
 
 def test_layout_of_points_is_that_of_the_message():
-    reading = lidar(scene(HALL)).measure(NO_BODIES, 0, 0.0)
+    reading = lidar(scene(HALL)).measure(NO_STATE, 0, 0.0)
     assert isinstance(reading, CloudReading)
     fields = reading.points.dtype.fields
     assert {k: (str(v[0]), v[1]) for k, v in fields.items()} == {
@@ -70,16 +79,16 @@ def test_layout_of_points_is_that_of_the_message():
 def drive(unit, poses, twist=(0.0, 0.0, 0.0)):
     """Sweep a lidar over the poses of its body, tick by tick; return the readings."""
     readings = []
-    unit.due_tick = unit.period_ticks
+    unit.start(0)
     bodies = body_rows(poses(0))
     for tick in range(1, 2 * unit.period_ticks + 1):
         for name, value in poses(tick)._asdict().items():
             bodies[name] = value
         bodies["vx"], bodies["vy"], bodies["wz"] = twist
-        unit.sweep(bodies, tick)
+        unit.sweep(state_of(bodies), tick)
         if tick == unit.due_tick:
-            readings.append(unit.measure(bodies, tick, tick * DT))
-            unit.due_tick += unit.period_ticks
+            readings.append(unit.measure(state_of(bodies), tick, tick * DT))
+            unit.start(tick)
     return readings
 
 
@@ -115,7 +124,7 @@ def test_a_snapshot_has_no_times_and_a_standing_lidar_sees_the_same():
     swept = drive(still, lambda tick: Pose(1.0, 2.0))[0]
     at_once = lidar(scene(HALL), body=0, motion_distortion=False)
     assert not at_once.sweeps
-    shot = at_once.measure(body_rows(Pose(1.0, 2.0)), 7, 0.035)
+    shot = at_once.measure(state_of(body_rows(Pose(1.0, 2.0))), 7, 0.035)
     assert not shot.timed
     assert shot.tick == 7
     assert (shot.points["time"] == 0).all()
@@ -125,8 +134,8 @@ def test_a_snapshot_has_no_times_and_a_standing_lidar_sees_the_same():
 def test_a_teleport_does_not_smear_a_column_over_the_way():
     unit = lidar(scene(HALL), body=0)
     bodies = body_rows(Pose(-5.0))
-    unit.due_tick = unit.period_ticks
-    unit.sweep(bodies, 1)
+    unit.start(0)
+    unit.sweep(state_of(bodies), 1)
     bodies["x"] = 5.0
     assert np.allclose(
         unit._poses(np.append([5.0, *[0.0] * 5], np.zeros(3)), np.zeros(1))[0, 9], 5
@@ -135,11 +144,13 @@ def test_a_teleport_does_not_smear_a_column_over_the_way():
 
 def test_own_vehicle_is_seen_or_not():
     cube = solids.box((-1, -1, -1), (1, 1, 0))
-    world = Scene3d(lambda: [Part(HALL), Part(cube, body=0), Part(cube, body=1)])
+    world = scene_of(Part(HALL), Part(cube, body=0), Part(cube, body=1))
     bodies = body_rows(Pose(), Pose(4.0))
     mount = Pose(z=0.2)
-    sees = lidar(world, body=0, pose=mount).measure(bodies, 0, 0.0)
-    ignores = lidar(world, body=0, pose=mount, ignore_parent_body=True).measure(bodies, 0, 0.0)
+    sees = lidar(world, body=0, pose=mount).measure(state_of(bodies), 0, 0.0)
+    ignores = lidar(world, body=0, pose=mount, ignore_parent_body=True).measure(
+        state_of(bodies), 0, 0.0
+    )
     assert np.linalg.norm(sees.xyz, axis=1).min() < 1.0
     near = np.linalg.norm(ignores.xyz, axis=1)
     assert 2.9 < near.min() < 3.2  # the other one, at the same height
@@ -147,16 +158,16 @@ def test_own_vehicle_is_seen_or_not():
 
 def test_range_limits_hold_with_noise():
     unit = lidar(scene(HALL), range_std_noise=0.5, min_range=8.0, max_range=9.5)
-    ranges = np.linalg.norm(unit.measure(NO_BODIES, 0, 0.0).xyz.astype(float), axis=1)
+    ranges = np.linalg.norm(unit.measure(NO_STATE, 0, 0.0).xyz.astype(float), axis=1)
     assert ranges.min() >= 8.0 - 1e-5
     assert ranges.max() < 9.5 + 1e-5
 
 
 def test_noise_grows_with_distance():
-    truth = lidar(scene(HALL), horz_nrays=3600).measure(NO_BODIES, 0, 0.0)
+    truth = lidar(scene(HALL), horz_nrays=3600).measure(NO_STATE, 0, 0.0)
     unit = lidar(scene(HALL), horz_nrays=3600, range_std_noise=0.01, range_noise_growth=0.004)
     r0 = np.linalg.norm(truth.xyz.astype(float), axis=1)
-    error = np.linalg.norm(unit.measure(NO_BODIES, 0, 0.0).xyz.astype(float), axis=1) - r0
+    error = np.linalg.norm(unit.measure(NO_STATE, 0, 0.0).xyz.astype(float), axis=1) - r0
     for low, high in ((8.0, 8.5), (11.0, 12.0)):
         part = (r0 > low) & (r0 < high)
         sigma = math.hypot(0.01, 0.004 * r0[part].mean())
@@ -166,31 +177,31 @@ def test_noise_grows_with_distance():
 
 def test_dropout_takes_its_share():
     unit = lidar(scene(HALL), horz_nrays=3600, ray_dropout=0.2)
-    assert len(unit.measure(NO_BODIES, 0, 0.0).points) / 57600 == pytest.approx(0.8, abs=0.01)
+    assert len(unit.measure(NO_STATE, 0, 0.0).points) / 57600 == pytest.approx(0.8, abs=0.01)
 
 
 def test_intensity():
     white = solids.box((5, -9, -9), (6, 9, 9), Material((1.0, 1.0, 1.0, 1.0)))
     red = solids.box((-6, -9, -9), (-5, 9, 9), Material((1.0, 0.0, 0.0, 1.0)))
     world = scene(white, red)
-    points = lidar(world).measure(NO_BODIES, 0, 0.0).points
+    points = lidar(world).measure(NO_STATE, 0, 0.0).points
     assert np.allclose(points["intensity"], np.where(points["x"] > 0, 1.0, 0.299))
-    slanted = lidar(world, intensity_incidence=True).measure(NO_BODIES, 0, 0.0)
+    slanted = lidar(world, intensity_incidence=True).measure(NO_STATE, 0, 0.0)
     front = slanted.points["x"] > 4.9
     cosine = slanted.xyz[front, 0] / np.linalg.norm(slanted.xyz[front], axis=1)
     face = np.abs(slanted.xyz[front, 0] - 5) < 1e-4
     assert np.allclose(slanted.points["intensity"][front][face], cosine[face], atol=1e-4)
     assert (
-        lidar(world, generate_intensity=False).measure(NO_BODIES, 0, 0.0).points["intensity"] == 1
+        lidar(world, generate_intensity=False).measure(NO_STATE, 0, 0.0).points["intensity"] == 1
     ).all()
 
 
 def test_a_wide_beam_sees_what_its_rim_meets_first():
     post = solids.box((4.0, 0.02, -9.0), (4.1, 0.3, 9.0))
     keys = {"horz_nrays": 4, "vert_nrays": 1}
-    thin = lidar(scene(HALL, post), **keys).measure(NO_BODIES, 0, 0.0)
+    thin = lidar(scene(HALL, post), **keys).measure(NO_STATE, 0, 0.0)
     wide = lidar(scene(HALL, post), **keys, beam_divergence=math.radians(1.0))
-    ahead = wide.measure(NO_BODIES, 0, 0.0)
+    ahead = wide.measure(NO_STATE, 0, 0.0)
     assert thin.xyz[2, 0] == pytest.approx(10.0)
     assert ahead.xyz[2, 0] == pytest.approx(4.0, abs=1e-3)
 
@@ -219,8 +230,8 @@ def test_same_seed_same_bytes_and_a_scan_can_be_restored_halfway():
 def test_worlds_without_3d_sensors_build_no_scene():
     world = load_world(text=room('<sensor class="laser" name="l"/>'))
     world.run(0.3)
-    assert world._contents.scene3d._layout is None
-    assert world._schedule.next_tick > world.ticks + 1
+    assert not world._runtime.scene3d.built
+    assert world._runtime.sensors.next_tick > world.ticks + 1
 
 
 def test_vehicles_that_come_and_go_are_seen():
@@ -258,7 +269,7 @@ def pattern(tmp_path):
 def test_a_pattern_from_a_file_goes_on_from_scan_to_scan(pattern):
     unit = lidar(scene(HALL), scan_pattern=str(pattern), period=0.01)
     assert unit.rows * unit.rings == 2000
-    scans = [unit.measure(NO_BODIES, 0, 0.0) for _ in range(3)]
+    scans = [unit.measure(NO_STATE, k * unit.period_ticks, 0.0) for k in range(3)]
     assert all(len(s.points) == 2000 for s in scans)
     way = scans[0].xyz[5] / np.linalg.norm(scans[0].xyz[5])
     zenith, azimuth = math.radians(90 + 30 * math.sin(0.5)), math.radians(137.5 * 5 % 360 - 180)
@@ -300,17 +311,17 @@ def test_planar_lidar_with_true_3d_rays():
     low = solids.box((3, -9, -3), (4, 9, -0.5))
     keys = {"name": "l", "nrays": 181, "range_std_noise": 0.0, "angle_std_noise": 0.0}
     level = sensor(Laser3d, LaserSpec(**keys, pose=Pose()), scene(HALL, low))
-    reading = level.measure(NO_BODIES, 0, 0.0)
+    reading = level.measure(NO_STATE, 0, 0.0)
     angles = level.angles
     with np.errstate(divide="ignore"):
         expected = np.minimum(10.0 / np.cos(angles), 8.0 / np.abs(np.sin(angles)))
     assert np.abs(reading.ranges - expected).max() < 1e-5
     down = sensor(Laser3d, LaserSpec(**keys, pose=Pose(pitch=0.3)), scene(HALL, low))
-    assert down.measure(NO_BODIES, 0, 0.0).ranges[90] == pytest.approx(3 / math.cos(0.3))
+    assert down.measure(NO_STATE, 0, 0.0).ranges[90] == pytest.approx(3 / math.cos(0.3))
     short = sensor(
         Laser3d, LaserSpec(**keys, pose=Pose(), max_range=9.0, min_range=8.2), scene(HALL)
     )
-    ranges = short.measure(NO_BODIES, 0, 0.0).ranges
+    ranges = short.measure(NO_STATE, 0, 0.0).ranges
     assert ranges[90] == math.inf
     assert ranges[0] == -math.inf
 

@@ -11,22 +11,29 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.scene3d import (
+from mvsim_core.scene3d import (
     SEE_ALL,
     SEE_FIXED_ONLY,
     Hits,
     Model,
     Part,
     Rays,
-    Scene3d,
     hides,
     solids,
 )
-from mvsim_core.sensors.scene3d import scene as scene_module
-from mvsim_core.sensors.scene3d.tables import CODE_WEIGHT, FIXED_BIT, body_code
+from mvsim_core.scene3d.caster import make_caster
+from mvsim_core.scene3d.tables import CODE_WEIGHT, FIXED_BIT, body_code
 from mvsim_core.state.arrays import STATIC, WHEEL
 from mvsim_core.terrain.surface import map_height, map_of
-from tests.unit.sensors3d.scenes import BACKENDS, NO_BODIES, body_rows, random_rays, room, scene
+from tests.unit.sensors3d.scenes import (
+    BACKENDS,
+    NO_BODIES,
+    body_rows,
+    random_rays,
+    room,
+    scene,
+    scene_of,
+)
 
 COUNT = 100_000
 REACH = 100.0
@@ -148,7 +155,8 @@ def test_nothing_hides_in_the_hull_of_what_is_round(backend):
     ]
     compare(hits, np.min(wanted, axis=0), 1e-5)
     nearest = np.argmin(wanted, axis=0)
-    agree = hits.part[:, 0] == np.where(np.min(wanted, axis=0) < REACH, nearest, -1)
+    # Fixed parts are counted down from -2.
+    agree = hits.part[:, 0] == np.where(np.min(wanted, axis=0) < REACH, -2 - nearest, -1)
     assert (~agree).sum() <= 3
 
 
@@ -227,8 +235,7 @@ def test_casters_agree():
     parts = [*(Part(m) for m in (ground, *boxes)), *(Part(ball, body=k) for k in range(2))]
     origins, ways = random_rays(COUNT, around=(0.0, 0.0, 1.5))
     one, other = (
-        Scene3d(lambda: parts, backend=b).cast_freely(origins, ways, bodies, REACH)
-        for b in BACKENDS
+        scene_of(*parts, backend=b).cast_freely(origins, ways, bodies, REACH) for b in BACKENDS
     )
     apart = np.abs(
         np.nan_to_num(one.distance, posinf=1e6) - np.nan_to_num(other.distance, posinf=1e6)
@@ -246,12 +253,10 @@ def test_world_far_from_the_origin(backend):
     body = body_rows(Pose(*(shift + np.array([3.0, 0.5, 0.0]))))
     parts = [Part(walls.moved(np.eye(3), shift)), Part(solids.sphere(0.5, sides=8), body=0)]
     origins, ways = random_rays(20_000)
-    far = Scene3d(lambda: parts, backend=backend).cast_freely(origins + shift, ways, body, REACH)
+    far = scene_of(*parts, backend=backend).cast_freely(origins + shift, ways, body, REACH)
     near_body = body_rows(Pose(3.0, 0.5))
     near_parts = [Part(walls), parts[1]]
-    near = Scene3d(lambda: near_parts, backend=backend).cast_freely(
-        origins, ways, near_body, REACH
-    )
+    near = scene_of(*near_parts, backend=backend).cast_freely(origins, ways, near_body, REACH)
     assert (np.abs(far.distance - near.distance) > 1e-6).sum() <= 2
 
 
@@ -261,11 +266,12 @@ def test_bodies_and_wheels_are_where_their_rows_say(backend):
     wheels = np.zeros(1, WHEEL)
     wheels["x"], wheels["y"], wheels["radius"] = 2.0, 0.5, 0.3
     cube = solids.box((-0.1, -0.1, -0.1), (0.1, 0.1, 0.1))
-    world = Scene3d(lambda: [Part(cube, body=0, wheel=0)], backend=backend)
-    world.bind(wheels)
+    world = scene_of(Part(cube, body=0, wheel=0), backend=backend)
 
     def above(x, y):
-        return world.cast_freely([[x, y, 9.0]], [[0, 0, -1.0]], bodies, REACH).distance[0, 0]
+        return world.cast_freely([[x, y, 9.0]], [[0, 0, -1.0]], bodies, REACH, wheels).distance[
+            0, 0
+        ]
 
     assert above(4.5, 2.0) == pytest.approx(9.0 - 1.3 - 0.1)
     bodies["x"] += 1.0
@@ -280,7 +286,7 @@ def test_a_fixed_body_that_was_moved_is_found_again(backend):
     bodies = body_rows(Pose(5.0))
     bodies["kind"] = STATIC
     cube = solids.box((-1, -1, -1), (1, 1, 1))
-    world = Scene3d(lambda: [Part(cube, body=0)], backend=backend)
+    world = scene_of(Part(cube, body=0), backend=backend)
     ray = ([[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]], bodies, REACH)
     assert world.cast_freely(*ray).distance[0, 0] == pytest.approx(4.0)
     bodies["x"] = 8.0
@@ -300,7 +306,7 @@ def test_masks(backend):
     bodies = body_rows(*(Pose(x) for x in (3.0, 6.0, 9.0)))
     cube = solids.box((-0.5, -0.5, -0.5), (0.5, 0.5, 0.5))
     parts = [*(Part(cube, body=k) for k in range(3)), Part(solids.box((20, -9, -9), (21, 9, 9)))]
-    world = Scene3d(lambda: parts, backend=backend)
+    world = scene_of(*parts, backend=backend)
     way = np.array([[[1.0, 0.0, 0.0]]])
     pose = np.append(np.eye(3).ravel(), np.zeros(3))[None]
     expected = {SEE_ALL: 2.5, hides(0): 5.5, hides(1): 2.5, SEE_FIXED_ONLY: 20.0}
@@ -313,7 +319,7 @@ def test_masks(backend):
 def test_tilted_instances_are_exact():
     pose = Pose(4.0, -1.0, 2.0, 0.4, -0.3, 1.1)
     half = np.array([1.0, 2.0, 0.5])
-    world = Scene3d(lambda: [Part(solids.box(-half, half), body=0)])
+    world = scene_of(Part(solids.box(-half, half), body=0))
     origins, ways = random_rays(COUNT)
     turn = rotation(pose)
     hits = world.cast_freely(origins, ways, body_rows(pose), REACH)
@@ -321,10 +327,9 @@ def test_tilted_instances_are_exact():
 
 
 def test_without_embree_the_tree_takes_over(monkeypatch):
-    layout = scene(solids.box((1, -1, -1), (2, 1, 1))).layout(NO_BODIES)
-    monkeypatch.setitem(__import__("sys").modules, "mvsim_core.sensors.scene3d.embree", None)
+    monkeypatch.setitem(__import__("sys").modules, "mvsim_core.scene3d.embree", None)
     with pytest.warns(UserWarning, match="pip install embreex"):
-        caster = scene_module.make_caster(layout)
+        caster = make_caster()
     assert type(caster).__name__ == "BvhCaster"
 
 
@@ -345,7 +350,7 @@ def test_a_point_cloud_of_a_world_is_seen(tmp_path):
     )
     world = load_world(text=room(extra=cloud))
     ray = ([[0.0, 0.0, 0.5]], [[1.0, 0.0, 0.0]], world.bodies, REACH)
-    scene3d = world._contents.scene3d
+    scene3d = world._runtime.scene3d
     assert scene3d.cast_freely(*ray).distance[0, 0] == pytest.approx(4.0, abs=0.011)
     (tmp_path / "points.txt").write_text("these are no numbers\n")
     blind = load_world(text=room('<sensor class="lidar3d" name="l"/>', extra=cloud))

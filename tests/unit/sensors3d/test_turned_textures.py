@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mvsim_core.sensors.scene3d import solids
+from mvsim_core.scene3d import solids
 
 
 @pytest.mark.parametrize("turn", [-180, -90, 0, 90, 180])
@@ -20,14 +20,15 @@ def test_a_texture_turns_counter_clockwise_about_its_centre(
     assert field.texcoords is not None
     on_ground = (field.vertices[:, :2] - (10.0, 20.0)) / (4.0, 2.0)  # shares of the whole
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
-    in_picture = (on_ground - 0.5) @ np.array([[c, -s], [s, c]]) + 0.5
+    x, y = ((on_ground - 0.5) @ np.array([[c, -s], [s, c]]) + 0.5).T
+    in_picture = np.column_stack((y, 1.0 - x))  # rows of the picture run along x
     difference = field.texcoords - in_picture
     assert np.round(difference) == pytest.approx(difference, abs=1e-12)  # pictures repeat
 
 
 def test_a_turned_texture_covers_the_extent_along_x_and_y() -> None:
-    """Its width lies along y then, and the extent there is the distance of its repetitions."""
+    """Its width lies along x then, and the extent there is the distance of its repetitions."""
     field = solids.height_field(np.zeros((5, 3)), 1.0, (0.0, 0.0), (1.0, 2.0), turn=90)
     assert field.texcoords is not None
     spans = np.ptp(field.texcoords, axis=0)
-    assert spans == pytest.approx([1.0, 4.0])
+    assert spans == pytest.approx([4.0, 1.0])

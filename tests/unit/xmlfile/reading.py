@@ -29,9 +29,9 @@ def warnings(body: str) -> list[str]:
     return texts(read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")[1], "warning")
 
 
-def notes(body: str) -> list[str]:
-    """Return the notes of a world without errors."""
-    return texts(read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")[1], "note")
+def hints(body: str) -> list[str]:
+    """Return the hints of a world without errors."""
+    return texts(read_world(text=f"<mvsim_world>\n{body}</mvsim_world>")[1], "hint")
 
 
 def vehicle(content: str, **options: object) -> VehicleSpec:

@@ -23,23 +23,23 @@ EXPECTED = {
         "bad_color.world.xml:4: <block>: color must be a colour like #RRGGBB or "
         "#RRGGBBAA, got 'red'"
     ),
-    "comment": "bad_comment.world.xml:2: '<!--' without its '-->'",
+    "comment": "bad_comment.world.xml:2: '<!--' is not closed by '-->'",
     "controller_without_class": (
-        "bad_controller_without_class.world.xml:4: <controller>: needs the attribute "
-        "'class'; known: raw, twist_pid, twist_ideal"
+        "bad_controller_without_class.world.xml:4: <controller>: the attribute 'class' is"
+        " required; known: raw, twist_pid, twist_ideal"
     ),
     "cut_off": "bad_cut_off.world.xml:3: <init_pose> is never closed",
     "definition": (
-        "bad_definition.world.xml:1: expected <mvsim_world>, got <vehicle:class>; this is "
-        "a definition, to be included by a world"
+        "bad_definition.world.xml:1: expected <mvsim_world>, got <vehicle:class>; this file is a"
+        " definition, to be included by a world file"
     ),
     "elevation_without_heights": (
-        "bad_elevation_without_heights.world.xml:2: <element>: an elevation_map needs "
-        "<elevation_image>, <elevation_data_matrix> or <dem_xyzrgb_file>"
+        "bad_elevation_without_heights.world.xml:2: <element>: an elevation_map requires"
+        " <elevation_image>, <elevation_data_matrix> or <dem_xyzrgb_file>"
     ),
-    "empty": "bad_empty.world.xml: no <mvsim_world> in it",
+    "empty": "bad_empty.world.xml: the file has no <mvsim_world>",
     "endless_for": (
-        "bad_endless_for.world.xml:2: <for>: runs 2000000000 times, at most 100000 are allowed"
+        "bad_endless_for.world.xml:2: <for>: a loop must have at most 100000 turns, got 2000000000"
     ),
     "environment": (
         "bad_environment.world.xml:2: <mvsim_world>: gravity: environment variable "
@@ -48,9 +48,9 @@ EXPECTED = {
     "extra_close": (
         "bad_extra_close.world.xml:2: </block> closes nothing; <mvsim_world> is open here"
     ),
-    "for_without_to": "bad_for_without_to.world.xml:2: <for>: needs the attribute 'to'",
+    "for_without_to": "bad_for_without_to.world.xml:2: <for>: the attribute 'to' is required",
     "formula": (
-        "bad_formula.world.xml:2: <mvsim_world>: gravity: in formula '9.81*': it ends too early\n"
+        "bad_formula.world.xml:2: <mvsim_world>: gravity: in formula '9.81*': unexpected end\n"
         "bad_formula.world.xml:3: <mvsim_world>: collision_threshold: in formula "
         "'cosinus(1)': unknown name 'cosinus'\n"
         "bad_formula.world.xml:4: <mvsim_world>: simul_timestep: in formula '1/0': "
@@ -81,7 +81,7 @@ EXPECTED = {
         "    included from bad_include_loop.world.xml:2"
     ),
     "include_without_file": (
-        "bad_include_without_file.world.xml:2: <include>: needs the attribute 'file'"
+        "bad_include_without_file.world.xml:2: <include>: the attribute 'file' is required"
     ),
     "infinite": (
         "bad_infinite.world.xml:4: <chassis>: mass must be a finite number [kg], got 'inf'"
@@ -89,7 +89,7 @@ EXPECTED = {
     "joint": (
         "bad_joint.world.xml:5: <joint>: type must be one of distance, revolute, weld, "
         "prismatic, rope, pin, got 'glue'\n"
-        "bad_joint.world.xml:5: <joint>: body_b: no vehicle or tangible block is called 'trailer'"
+        "bad_joint.world.xml:5: <joint>: body_b: there is no vehicle or tangible block 'trailer'"
     ),
     "kinematics": (
         "bad_kinematics.world.xml:5: <kinematics>: axis must be > 0 [m], got '0'\n"
@@ -99,7 +99,7 @@ EXPECTED = {
         "bad_kinematics.world.xml:13: <kinematics>: unknown kinematics class '2WDif'. Did you "
         "mean '2WDiff'? Known: 2WDiff, 2WDiffDyn, Omni\n"
         "bad_kinematics.world.xml:18: <kinematics>: a modulation of class 'MotorController' "
-        "needs kinematics of class '2WDiffDyn'"
+        "requires the class '2WDiffDyn'"
     ),
     "latitude": (
         "bad_latitude.world.xml:2: <georeference>: latitude must be in [-90, 90] [deg], got '95'"
@@ -145,15 +145,15 @@ EXPECTED = {
         "[s], got '-0.01'"
     ),
     "nested": "bad_nested.world.xml:2: <if>: nested deeper than 100 levels",
-    "no_element": "bad_no_element.world.xml: no <mvsim_world> in it",
-    "no_dynamics": "bad_no_dynamics.world.xml:2: <vehicle>: needs <dynamics>",
+    "no_element": "bad_no_element.world.xml: the file has no <mvsim_world>",
+    "no_dynamics": "bad_no_dynamics.world.xml:2: <vehicle>: <dynamics> is required",
     "not_a_number": (
         "bad_not_a_number.world.xml:2: <mvsim_world>: simul_timestep must be a number "
         "[s], got '5ms'"
     ),
     "package": (
         "bad_package.world.xml:2: <include>: file: ROS package 'no_such_package' is not "
-        "found; source its setup file or put its prefix into AMENT_PREFIX_PATH"
+        "found; source its setup file or add its prefix to AMENT_PREFIX_PATH"
     ),
     "point": "bad_point.world.xml:4: <shape>: pt must be 'x y' [m], got '1 a'",
     "polygon_of_two_points": (
@@ -164,31 +164,31 @@ EXPECTED = {
         "bad_pose_with_two_numbers.world.xml:3: <block>: init_pose must be 'x y yaw' or "
         "'x y z yaw pitch roll', angles in degrees, got '1 2'"
     ),
-    "region": "bad_region.world.xml:2: <element>: friction_mu needs <value_double>",
+    "region": "bad_region.world.xml:2: <element>: friction_mu requires <value_double>",
     "ring_angles": (
         "bad_ring_angles.world.xml:5: <sensor>: vertical_ray_angles must list vert_nrays "
         "= 4 different angles, got 3"
     ),
     "root": "bad_root.world.xml:1: expected <mvsim_world>, got <robot>",
     "same_name_twice": (
-        "bad_same_name_twice.world.xml:5: <vehicle>: the name 'r1' is taken by another "
-        "object, in bad_same_name_twice.world.xml:2"
+        "bad_same_name_twice.world.xml:5: <vehicle>: the name 'r1' is already used in"
+        " bad_same_name_twice.world.xml:2"
     ),
     "same_sensor_twice": (
-        "bad_same_sensor_twice.world.xml:5: <sensor>: the name 'scan' is taken by the "
-        "sensor in bad_same_sensor_twice.world.xml:4"
+        "bad_same_sensor_twice.world.xml:5: <sensor>: the name 'scan' is already used by the"
+        " sensor in bad_same_sensor_twice.world.xml:4"
     ),
     "sensor_period": (
         "bad_sensor_period.world.xml:5: <sensor>: sensor_period must be > 0 [s], got '0'"
     ),
     "shape_from_nothing": (
-        "bad_shape_from_nothing.world.xml:2: <block>: shape_from_visual needs a <visual> "
+        "bad_shape_from_nothing.world.xml:2: <block>: shape_from_visual requires a <visual> "
         "or a <geometry>"
     ),
     "shell": (
         "bad_shell.world.xml:2: <mvsim_world>: server_address: shell command 'cat "
-        "/etc/hostname' is not run; only $(ros2 pkg prefix PACKAGE) is understood unless "
-        "shell commands are allowed"
+        "/etc/hostname' is not run; only $(ros2 pkg prefix PACKAGE) is supported unless shell"
+        " commands are allowed"
     ),
     "split": (
         "bad_split.world.xml:4: <drivetrain>: type must be one of open_front, open_rear, "
@@ -203,7 +203,7 @@ EXPECTED = {
     ),
     "unclosed": "bad_unclosed.world.xml:3: <shape>: never closed: </block> in line 5 comes first",
     "unclosed_brace": (
-        "bad_unclosed_brace.world.xml:2: <mvsim_world>: gravity: '${' without its end in '${G'"
+        "bad_unclosed_brace.world.xml:2: <mvsim_world>: gravity: '${' is not closed in '${G'"
     ),
     "undefined_variable": (
         "bad_undefined_variable.world.xml:4: <element>: x1: undefined variable 'WIDHT'. "
@@ -245,12 +245,13 @@ EXPECTED = {
         "differ, both are at (1, 1) m"
     ),
     "walls_of_odd_points": (
-        "bad_walls_of_odd_points.world.xml:2: <walls>: the points of walls come in pairs, got 3"
+        "bad_walls_of_odd_points.world.xml:2: <walls>: the number of points must be even, two for"
+        " each wall, got 3"
     ),
     "wheels_on_a_point": (
-        "bad_wheels_on_a_point.world.xml:3: <dynamics>: all wheels stand on the same point\n"
-        "bad_wheels_on_a_point.world.xml:3: <dynamics>: the left and the right wheel have "
-        "the same y"
+        "bad_wheels_on_a_point.world.xml:3: <dynamics>: all wheels are at the same position\n"
+        "bad_wheels_on_a_point.world.xml:3: <dynamics>: the left and the right wheel must differ"
+        " in y"
     ),
     "zero_diameter": "bad_zero_diameter.world.xml:5: <l_wheel>: diameter must be > 0 [m], got '0'",
 }

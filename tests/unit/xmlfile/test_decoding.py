@@ -4,7 +4,7 @@
 
 import pytest
 
-from mvsim_core.xmlfile.decoding import decode
+from mvsim_core.xmlfile.markup import decode
 
 TEXT = '<a name="plano élé">±</a>'
 
@@ -35,10 +35,10 @@ def test_declarations_that_cannot_be_meant(name: str) -> None:
     assert decode(text.encode()) == (text, "")
 
 
-def test_wrong_bytes_are_read_with_a_remark() -> None:
-    text, remark = decode(TEXT.encode("latin-1"))
+def test_wrong_bytes_are_read_with_a_warning() -> None:
+    text, warning = decode(TEXT.encode("latin-1"))
     assert text == TEXT
-    assert remark == "the text is not valid UTF-8; it is read as Windows-1252"
+    assert warning == "the text is not valid UTF-8; it is read as Windows-1252"
 
 
 def test_line_ends() -> None:

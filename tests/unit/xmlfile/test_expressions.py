@@ -105,7 +105,7 @@ def test_a_name_may_be_a_function_at_one_time_and_a_variable_at_another() -> Non
     assert formulas.evaluate("floor(2.5)", {}.get) == 2.0
 
 
-def test_random_variables_are_drawn_anew_wherever_they_stand() -> None:
+def test_each_random_expression_draws_its_own_number() -> None:
     draws = iter(range(100))
     formulas = Formulas(Random(1))
     values = [formulas.evaluate("x - x", lambda _: float(next(draws))) for _ in range(3)]
@@ -124,7 +124,7 @@ def test_many_formulas_are_not_kept_for_ever() -> None:
     ("text", "message"),
     [
         ("", "the formula is empty"),
-        ("1+", "it ends too early"),
+        ("1+", "unexpected end"),
         ("(1", "expected ')', got 'the end'"),
         ("1)", "unexpected ')'"),
         ("grill", "unknown name 'grill'"),

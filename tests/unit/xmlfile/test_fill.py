@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements to specs: forms, precedence, defaults, units, aliases, remarks."""
+"""Elements to specs: forms, precedence, defaults, units, aliases, warnings."""
 
 import math
 
@@ -55,7 +55,7 @@ def test_attributes_and_children_are_equal(content: str) -> None:
     assert dynamics("differential", content).dynamics.chassis.linear_damping == 0.5
 
 
-def test_blocks_take_attributes_as_the_manual_says() -> None:
+def test_blocks_accept_attributes_as_documented() -> None:
     made = world(f'<block name="b" static="true" mass="7">{ORIGIN}</block>').blocks[0]
     assert (made.static, made.mass) == (True, 7)
 
@@ -66,17 +66,17 @@ def test_flags() -> None:
     assert block("<skip_elevation_adjust>true</skip_elevation_adjust>").skip_elevation_adjust
 
 
-def test_a_flag_that_says_false_is_honoured_with_a_warning() -> None:
+def test_a_flag_with_the_text_false_is_false_with_a_warning() -> None:
     body = f"<block>{ORIGIN}<skip_elevation_adjust>false</skip_elevation_adjust></block>"
     assert warnings(body) == [
-        "line 2: <block>: skip_elevation_adjust: false is honoured; the original only asks if it"
-        " is there"
+        "line 2: <block>: skip_elevation_adjust: false has its meaning here; the original reads"
+        " any content as true"
     ]
 
 
-def test_said_twice() -> None:
+def test_a_value_given_twice() -> None:
     body = f'<block mass="2">{ORIGIN}<mass>1</mass></block>'
-    assert warnings(body) == ["line 2: <block>: mass again; mass in line 2 counts"]
+    assert warnings(body) == ["line 2: <block>: mass is given again; mass in line 2 is used"]
 
 
 def test_numbers_as_people_write_them() -> None:
@@ -116,7 +116,7 @@ def test_initial_velocity() -> None:
 def test_init_pose_goes_before_init_pose3d_with_a_warning() -> None:
     body = "<block><init_pose3d>1 2 3 0 0 0</init_pose3d>\n<init_pose>4 5 0</init_pose></block>"
     assert warnings(body) == [
-        "line 2: <block>: init_pose3d beside init_pose; init_pose in line 3 counts"
+        "line 2: <block>: init_pose3d is given besides init_pose; init_pose in line 3 is used"
     ]
 
 
@@ -334,7 +334,7 @@ def test_a_property_that_nothing_reads_is_named() -> None:
     )
     _, found = read_world(text=f"<mvsim_world>{region}</mvsim_world>")
     assert [problem.message for problem in found] == [
-        "nothing here reads the property 'friction_mou'. Did you mean 'friction_mu'?"
+        "unknown property 'friction_mou' has no effect. Did you mean 'friction_mu'?"
         " Known: friction_C_rr, friction_mu, gps_no_coverage"
     ]
 
@@ -345,7 +345,9 @@ def test_exchanged_limits_are_put_in_order_with_a_warning() -> None:
     plane = spec.elements[0]
     assert isinstance(plane, HorizontalPlaneSpec)
     assert (plane.x_min, plane.x_max) == (-1, 3)
-    assert [problem.message for problem in found] == ["x_min (3 m) and x_max (-1 m) are exchanged"]
+    assert [problem.message for problem in found] == [
+        "x_min (3 m) is above x_max (-1 m); they are swapped"
+    ]
 
 
 def test_world_scalars() -> None:
@@ -377,3 +379,8 @@ def test_actors() -> None:
         "run",
     )
     assert (second.pose, second.animation) == (Pose(3, 4), "walk")
+
+
+def test_car_ackermann_is_another_name_of_ackermann() -> None:
+    assert dynamics("car_ackermann", "") == dynamics("ackermann", "")
+    assert dynamics("car_ackermann", "").dynamics.kind == "ackermann"

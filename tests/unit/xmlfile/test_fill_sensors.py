@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from mvsim_core.errors import WorldFileError
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs import (
     ImuSpec,
@@ -87,3 +88,38 @@ def test_old_spellings() -> None:
     )
     assert isinstance(made, Lidar3dSpec)
     assert made.max_vert_relative_depth_to_interpolate == 0.2
+
+
+def test_type_is_another_name_of_class() -> None:
+    made = vehicle('<sensor type="laser" name="s"/>').sensors[0]
+    assert isinstance(made, LaserSpec)
+    assert world('<sensor type="imu"/>').sensors[0].kind == "imu"
+    body = f'<vehicle>{DIFFERENTIAL}{ORIGIN}<sensor type="imu" class="laser"/></vehicle>'
+    spec, found = read_world(text=f"<mvsim_world>{body}</mvsim_world>")
+    assert spec.vehicles[0].sensors[0].kind == "laser"
+    assert [str(problem) for problem in found] == [
+        "line 1: <sensor>: type is given besides class; class is used"
+    ]
+
+
+def test_an_unknown_type_is_an_error() -> None:
+    body = f'<vehicle>{DIFFERENTIAL}{ORIGIN}<sensor type="lasr"/></vehicle>'
+    with pytest.raises(WorldFileError, match=r"unknown sensor class 'lasr'. Did you mean 'laser'"):
+        read_world(text=f"<mvsim_world>{body}</mvsim_world>")
+
+
+@pytest.mark.parametrize(
+    "written", ["[1 2 3 90 0 0]", " [ 1, 2, 3, 90, 0, 0 ] ", "[1;2;3;90;0;0]"]
+)
+def test_poses_in_brackets(written: str) -> None:
+    made = sensor("laser", f"<pose_3d>{written}</pose_3d>")
+    assert made.pose == Pose(1, 2, 3, yaw=math.pi / 2)
+    block = world("<block><init_pose>[1 2 90]</init_pose></block>").blocks[0]
+    assert block.init_pose == Pose(1, 2, yaw=math.pi / 2)
+
+
+@pytest.mark.parametrize("written", ["[1 2 3 90 0 0", "[[1 2 3 90 0 0]]", "[1 2]", "[]"])
+def test_wrong_brackets_are_an_error(written: str) -> None:
+    body = f"<vehicle>{DIFFERENTIAL}{ORIGIN}<sensor class='imu'><pose_3d>{written}</pose_3d>"
+    with pytest.raises(WorldFileError, match="must be 'x y z yaw pitch roll'"):
+        read_world(text=f"<mvsim_world>{body}</sensor></vehicle></mvsim_world>")

@@ -42,9 +42,7 @@ def test_too_many_includes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(f"{READER}.MAX_INCLUDED", 3)
     (tmp_path / "a.xml").write_text("")
     loop = '<for var="i" from="1" to="9"><include file="a.xml"/></for>'
-    assert refused(tmp_path, loop) == (
-        "w.world.xml:2: <include>: files are included more than 3 times"
-    )
+    assert refused(tmp_path, loop) == ("w.world.xml:2: <include>: more than 3 includes")
 
 
 def test_includes_in_includes_without_end(tmp_path: Path) -> None:
@@ -52,7 +50,8 @@ def test_includes_in_includes_without_end(tmp_path: Path) -> None:
         (tmp_path / f"{i}.xml").write_text(f'<include file="{i + 1}.xml"/>')
     message = refused(tmp_path, '<include file="0.xml"/>')
     assert message.startswith(
-        "29.xml:1: <include>: includes nested deeper than 30 files\n    included from 28.xml:1\n"
+        "29.xml:1: <include>: includes are nested deeper than 30 files\n    included from"
+        " 28.xml:1\n"
     )
     assert message.endswith("included from w.world.xml:2")
 
@@ -77,7 +76,8 @@ def test_flow_in_flow_without_end(tmp_path: Path) -> None:
         ),
         (
             f"<server_address>{'${a|x}' * 30000}</server_address>",
-            "w.world.xml:2: <mvsim_world>: server_address: too many replacements",
+            "w.world.xml:2: <mvsim_world>: server_address: more than 10000 substitutions in one"
+            " value",
         ),
     ],
 )
@@ -90,15 +90,15 @@ def test_arguments_that_refer_to_each_other_without_end(
 ) -> None:
     monkeypatch.setenv("MVSIM_TEST_LOOP", "${MVSIM_TEST_LOOP}")
     assert refused(tmp_path, "<gravity>${MVSIM_TEST_LOOP}</gravity>") == (
-        "w.world.xml:2: <mvsim_world>: gravity: variables that refer to each other without end"
+        "w.world.xml:2: <mvsim_world>: gravity: substitutions are nested deeper than 25 levels"
     )
 
 
-def test_an_empty_loop_is_remarked() -> None:
-    assert warnings('<for var="i" from="1" to="2"/>') == ["line 2: <for>: the loop is empty"]
+def test_an_empty_loop_gives_a_warning() -> None:
+    assert warnings('<for var="i" from="1" to="2"/>') == ["line 2: <for>: the loop has no content"]
 
 
-def test_a_file_that_stands_beside_another(tmp_path: Path) -> None:
+def test_a_file_beside_another_include(tmp_path: Path) -> None:
     """As authors mean it who moved a file and left what it includes."""
     (tmp_path / "defs").mkdir()
     (tmp_path / "defs" / "a.xml").write_text("")
@@ -108,21 +108,21 @@ def test_a_file_that_stands_beside_another(tmp_path: Path) -> None:
         '<mvsim_world><include file="defs/a.xml"/>\n<include file="b.xml"/></mvsim_world>'
     )
     assert texts(read_world(world)[1], "warning") == [
-        f"w.world.xml:2: <include>: 'b.xml' is not beside this file; '{tmp_path}/defs/b.xml' is"
-        " taken"
+        f"w.world.xml:2: <include>: 'b.xml' is not found from the folder of this file;"
+        f" '{tmp_path}/defs/b.xml' is used"
     ]
 
 
-def test_other_roots_are_remarked() -> None:
+def test_other_roots_give_a_warning() -> None:
     _, found = read_world(text="<world/>\n<robot/>\n<mvsim_world/>")
     assert texts(found, "warning") == [
-        "line 1: <world>: <world> is read like <mvsim_world>, which is the proper name",
-        "line 2: <robot>: ignored, because it stands outside of <mvsim_world>",
-        "line 3: <mvsim_world>: ignored, because it stands outside of <mvsim_world>",
+        "line 1: <world>: <world> is read as <mvsim_world>, the name of the format",
+        "line 2: <robot>: ignored, because it is outside of <mvsim_world>",
+        "line 3: <mvsim_world>: ignored, because it is outside of <mvsim_world>",
     ]
 
 
 def test_a_path_or_a_text_is_needed() -> None:
     for options in ({}, {"path": "a", "text": "b"}):
-        with pytest.raises(TypeError, match="takes a path or a text"):
+        with pytest.raises(TypeError, match="exactly one of path and text"):
             read_world(**options)  # type: ignore[arg-type]

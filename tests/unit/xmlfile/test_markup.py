@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tokenizer: what it forgives, what it remarks on, where things are."""
+"""The tokenizer: what it accepts, its warnings, line numbers."""
 
 import time
 
@@ -10,8 +10,8 @@ from mvsim_core.xmlfile.markup import MarkupError, Node, parse
 
 
 def only(text: str) -> Node:
-    nodes, remarks = parse(text)
-    assert remarks == []
+    nodes, warnings = parse(text)
+    assert warnings == []
     assert len(nodes) == 1
     return nodes[0]
 
@@ -23,15 +23,15 @@ def test_undeclared_prefix_is_part_of_the_name() -> None:
 
 
 def test_two_roots() -> None:
-    nodes, remarks = parse("<a/>\n<b/>")
+    nodes, warnings = parse("<a/>\n<b/>")
     assert [(node.tag, node.line) for node in nodes] == [("a", 1), ("b", 2)]
-    assert remarks == []
+    assert warnings == []
 
 
-def test_closing_tag_of_another_name_closes_with_a_remark() -> None:
-    nodes, remarks = parse("<v>\n<x>1</z>\n<y>2</y>\n</v>")
+def test_closing_tag_of_another_name_closes_with_a_warning() -> None:
+    nodes, warnings = parse("<v>\n<x>1</z>\n<y>2</y>\n</v>")
     assert [(child.tag, child.text) for child in nodes[0].children] == [("x", "1"), ("y", "2")]
-    assert [(remark.line, remark.element) for remark in remarks] == [(2, "x")]
+    assert [(warning.line, warning.element) for warning in warnings] == [(2, "x")]
 
 
 def test_less_than_and_quotes_in_attributes() -> None:
@@ -58,11 +58,11 @@ def test_comments_inside_a_value_do_not_cut_it() -> None:
     assert only("<a>1 <!-- was 5 --> 2<![CDATA[<3]]></a>").text == "1  2<3"
 
 
-def test_the_first_of_two_equal_attributes_counts() -> None:
-    nodes, remarks = parse('<a\nx="1"\nx="2"/>')
+def test_the_first_of_two_equal_attributes_is_used() -> None:
+    nodes, warnings = parse('<a\nx="1"\nx="2"/>')
     assert nodes[0].attributes == {"x": "1"}
-    assert [(remark.line, remark.message) for remark in remarks] == [
-        (3, "x is given twice; the first counts")
+    assert [(warning.line, warning.message) for warning in warnings] == [
+        (3, "x is given twice; the first value is used")
     ]
 
 
@@ -79,9 +79,9 @@ def test_lines_beyond_two_bytes() -> None:
     assert nodes[0].children[-1].line == 100_001
 
 
-def test_text_outside_of_all_elements_is_remarked_on() -> None:
-    _, remarks = parse("<a/> stray <b/>")
-    assert [remark.message for remark in remarks] == ["text outside of all elements: 'stray'"]
+def test_text_outside_of_all_elements_gives_a_warning() -> None:
+    _, warnings = parse("<a/> stray <b/>")
+    assert [warning.message for warning in warnings] == ["text outside of all elements: 'stray'"]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_text_outside_of_all_elements_is_remarked_on() -> None:
         ("<a b='1' c>", 1, "a", "expected name=\"value\" or '>', got 'c>'"),
         ("<a>1 < 2</a>", 1, "a", "'<' begins no element here; write &lt; for the character"),
         ("<a></a", 1, "a", "a closing tag without its '>'"),
-        ("\n<!-- a -- b", 2, "", "'<!--' without its '-->'"),
-        ("<![CDATA[", 1, "", "'<![CDATA[' without its ']]>'"),
-        ("<!DOCTYPE a [", 1, "", "'<!' without its '>'"),
+        ("\n<!-- a -- b", 2, "", "'<!--' is not closed by '-->'"),
+        ("<![CDATA[", 1, "", "'<![CDATA[' is not closed by ']]>'"),
+        ("<!DOCTYPE a [", 1, "", "'<!' is not closed by '>'"),
     ],
 )
 def test_what_cannot_be_read(text: str, line: int, element: str, message: str) -> None:

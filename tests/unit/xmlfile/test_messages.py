@@ -44,15 +44,15 @@ BAD = [
     ),
     (
         joint('type="pin" body_b="b1"'),
-        "line 1: <joint>: body_a and body_b are both 'b1'; a joint needs two bodies",
+        "line 1: <joint>: body_a and body_b must differ, both are 'b1'",
     ),
     (
         car("<f_wheels_x>0</f_wheels_x>"),
-        "line 1: <dynamics>: front and rear wheels have the same x (0 m, see f_wheels_x)",
+        "line 1: <dynamics>: f_wheels_x must differ from x of the rear wheels, both are 0 m",
     ),
     (
         car("", "wheels"),
-        "line 1: <dynamics>: dynamics of class 'wheels' need at least one <wheel>",
+        "line 1: <dynamics>: dynamics of class 'wheels' require at least one <wheel>",
     ),
     (
         car('<chassis zmin="1" zmax="0.5"/>'),
@@ -125,11 +125,11 @@ BAD = [
     ),
     (
         element("horizontal_plane", "<x_min>1</x_min><x_max>1</x_max>"),
-        "line 1: <element>: x_min and x_max are both 1 m",
+        "line 1: <element>: x_min and x_max must differ, both are 1 m",
     ),
     (
         element("pointcloud", ""),
-        "line 1: <element>: a pointcloud needs <file_txt_2d> or <file_txt_3d>",
+        "line 1: <element>: a pointcloud requires <file_txt_2d> or <file_txt_3d>",
     ),
     (
         element("skybox", ""),
@@ -137,8 +137,8 @@ BAD = [
     ),
     (
         element("skybox", "<textures>sky.png</textures>"),
-        "line 1: <element>: textures must contain %s once, which stands for Front,"
-        " Back, Down ..., got 'sky.png'",
+        "line 1: <element>: textures must contain %s once, in place of Front, Back, Down ..., got"
+        " 'sky.png'",
     ),
     (
         element("property_region", "<value_double>1</value_double>"),
@@ -146,12 +146,12 @@ BAD = [
     ),
     (
         region(""),
-        "line 1: <element>: a property_region needs <value_double>, <value_bool> or"
+        "line 1: <element>: a property_region requires <value_double>, <value_bool> or"
         " <value_string>",
     ),
     (
         region("<value_bool>true</value_bool>"),
-        "line 1: <element>: friction_mu needs <value_double>",
+        "line 1: <element>: friction_mu requires <value_double>",
     ),
     (
         region("<value_double>-1</value_double>"),
@@ -163,7 +163,7 @@ BAD = [
     ),
     (
         region("<value_double>1</value_double>").replace("friction_mu", "gps_no_coverage"),
-        "line 1: <element>: gps_no_coverage needs <value_bool>",
+        "line 1: <element>: gps_no_coverage requires <value_bool>",
     ),
     (
         sensor("camera", "<clip_min>5</clip_min><clip_max>1</clip_max>"),
@@ -213,7 +213,7 @@ BAD = [
     ),
     (
         block("<animation/>"),
-        "line 1: <animation>: needs at least one <time_pose> or <time_pose3d>",
+        "line 1: <animation>: at least one <time_pose> or <time_pose3d> is required",
     ),
     (
         block("<animation><time_pose>-1 0 0 0</time_pose></animation>"),
@@ -248,7 +248,7 @@ BAD = [
     ),
     (
         "<georeference><world_is_utm>true</world_is_utm></georeference>",
-        "line 1: <georeference>: world_is_utm needs <latitude> and <longitude>",
+        "line 1: <georeference>: world_is_utm requires <latitude> and <longitude>",
     ),
     (
         "<georeference><latitude>1</latitude><world_is_utm>true</world_is_utm>"
@@ -297,16 +297,16 @@ BAD = [
         f'<vehicle>{DIFFERENTIAL}{ORIGIN}<kinematics class="2WDiffDyn">'
         '<modulation class="MotorPID"/><modulation class="MotorController"/></kinematics>'
         "</vehicle>",
-        "line 1: <kinematics>: can have one motor: 'MotorController' or 'MotorPID'",
+        "line 1: <kinematics>: only one motor is allowed: 'MotorController' or 'MotorPID'",
     ),
     (
         f'<vehicle>{DIFFERENTIAL}{ORIGIN}<kinematics class="2WDiffDyn">'
         '<modulation class="MotorPID"/><modulation class="MotorPID"/></kinematics></vehicle>',
-        "line 1: <kinematics>: has 2 modulations of class 'MotorPID', at most one counts",
+        "line 1: <kinematics>: only one modulation of class 'MotorPID' is allowed, got 2",
     ),
     (
         "<walls/>",
-        "line 1: <walls>: walls need a <shape> or a <model_uri>",
+        "line 1: <walls>: walls require a <shape> or a <model_uri>",
     ),
     (
         "<gravity>1_000</gravity>",

@@ -11,7 +11,7 @@ from tests.unit.xmlfile.reading import ORIGIN
 BAD = [
     (
         "<vehicle:class/>",
-        "line 1: <vehicle:class>: needs the attribute 'name'",
+        "line 1: <vehicle:class>: the attribute 'name' is required",
     ),
     (
         '<vehicle:class name="${X}"/>',
@@ -31,8 +31,8 @@ BAD = [
     ),
     (
         '<include file="package://no_such/c.xml"/>',
-        "line 1: <include>: file names the ROS package 'no_such', which is neither"
-        " in AMENT_PREFIX_PATH nor near the world file, got"
+        "line 1: <include>: file is in the ROS package 'no_such', which is not found in"
+        " AMENT_PREFIX_PATH or near the world file, got"
         " 'package://no_such/c.xml'",
     ),
     (
@@ -45,11 +45,11 @@ BAD = [
     ),
     (
         "<if/>",
-        "line 1: <if>: needs the attribute 'condition'",
+        "line 1: <if>: the attribute 'condition' is required",
     ),
     (
         '<variable name="a"/>',
-        "line 1: <variable>: needs the attribute 'value'",
+        "line 1: <variable>: the attribute 'value' is required",
     ),
     (
         '<for var="i" from="a" to="3"><gravity>1</gravity></for>',
@@ -58,7 +58,7 @@ BAD = [
     (
         '<for var="i" from="1" to="400"><for var="j" from="1" to="400">'
         '<variable name="a" value="1"/></for></for>',
-        "line 1: <for>: all loops together run more than 100000 times",
+        "line 1: <for>: all loops together have more than 100000 turns",
     ),
     (
         "<gravity>${a|${b|${c}}}</gravity>",
@@ -66,7 +66,7 @@ BAD = [
     ),
     (
         "<gravity>$env{</gravity>",
-        "line 1: <mvsim_world>: gravity: '$env{' without its end in '$env{'",
+        "line 1: <mvsim_world>: gravity: '$env{' is not closed in '$env{'",
     ),
 ]
 
@@ -81,7 +81,7 @@ def test_message(body: str, message: str) -> None:
 ABSENT = '<variable name="D" value="$(ros2 pkg prefix no_such)"/>'
 CAUSE = (
     "line 1: <variable>: value: ROS package 'no_such' is not found; source its setup file or"
-    " put its prefix into AMENT_PREFIX_PATH"
+    " add its prefix to AMENT_PREFIX_PATH"
 )
 
 
@@ -97,13 +97,13 @@ CAUSE = (
         f'<block name="${{D}}">{ORIGIN}</block>',
     ],
 )
-def test_of_a_variable_without_value_only_the_cause_is_told(follow_up: str) -> None:
+def test_of_a_variable_without_value_only_the_cause_is_reported(follow_up: str) -> None:
     with pytest.raises(WorldFileError) as caught:
         read_world(text=f"<mvsim_world>{ABSENT}{follow_up}</mvsim_world>")
     assert str(caught.value) == CAUSE
 
 
-def test_other_faults_are_told_beside_that_of_a_variable() -> None:
+def test_other_errors_are_reported_besides_that_of_a_variable() -> None:
     text = f"<mvsim_world>{ABSENT}<gravity>${{F}}</gravity></mvsim_world>"
     with pytest.raises(WorldFileError) as caught:
         read_world(text=text)
@@ -117,7 +117,7 @@ def test_a_variable_of_the_caller_makes_a_failing_value_needless() -> None:
     assert (spec.gravity, warnings) == (3.0, ())
 
 
-def test_a_second_unknown_class_is_told_beside_the_first() -> None:
+def test_a_second_unknown_class_is_reported_besides_the_first() -> None:
     bodies = '<vehicle class="a"/><vehicle class="b" name="q"/>'
     pin = '<joint type="pin" body_a="q" body_b="q2"/>'
     with pytest.raises(WorldFileError) as caught:

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What specs say about themselves, all of them, swept."""
+"""The declarations of all specs, swept."""
 
+import copy
 import dataclasses
+import pickle
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +14,8 @@ from mvsim_core.specs import (
     DYNAMICS,
     ELEMENTS,
     FRICTIONS,
+    KINEMATICS,
+    MODULATIONS,
     SENSORS,
     ActorSpec,
     BlockSpec,
@@ -79,8 +83,20 @@ def test_every_default_survives_writing_and_reading(name: str, spec: Spec) -> No
             assert back == one, f"{name}.{field}: {back} is not {one}"
 
 
+@pytest.mark.parametrize(("name", "spec"), ALL, ids=[name for name, _ in ALL])
+def test_every_spec_can_be_pickled_and_copied(name: str, spec: Spec) -> None:
+    back = pickle.loads(pickle.dumps(spec))
+    assert type(back) is type(spec)
+    assert (back, back.where) == (spec, spec.where)
+    for copied in (copy.copy(spec), copy.deepcopy(spec)):
+        assert copied is spec, name
+
+
 def test_the_sweep_sees_all_kinds() -> None:
     assert len(ALL) > 45
+    swept = [spec for _, spec in ALL]
+    for variants in (DYNAMICS, ELEMENTS, FRICTIONS, KINEMATICS, MODULATIONS, SENSORS):
+        assert all(prototype in swept for prototype in variants.values())
     names = {type(spec).__name__ for _, spec in ALL}
     assert {"WheelSpec", "WaypointSpec", "OpeningSpec", "GeometrySpec", "WallsSpec"} <= names
 
@@ -140,6 +156,6 @@ def test_a_plug_in_registers_its_own_spec() -> None:
 
 
 def test_walls_and_joints_name_what_is_wrong() -> None:
-    assert "walls need" in next(WallsSpec().faults())
+    assert "walls require" in next(WallsSpec().errors())
     joint = JointSpec(type="pin", body_a="a", body_b="a", min_length=9.0)
-    assert len(list(joint.faults())) == 2
+    assert len(list(joint.errors())) == 2

@@ -64,12 +64,12 @@ def test_counts_of_tutorial_worlds(mvsim_worlds: Path, name: str) -> None:
 def test_all_tutorial_worlds_and_their_warnings(mvsim_worlds: Path) -> None:
     """What remains is what the original ignores too, or closes wrongly."""
     expected = {
-        "unknown element <drivetrain> is ignored. Only ackermann_drivetrain reads it",
-        "closed by </model_offset_z>, which has another name",
-        "unknown element <texture_size_x> is ignored. Only horizontal_plane, vertical_plane"
-        " read it",
-        "unknown element <texture_size_y> is ignored. Only horizontal_plane, vertical_plane"
-        " read it",
+        "unknown element <drivetrain> is ignored. Only ackermann_drivetrain has it",
+        "closed by </model_offset_z>, a different name",
+        "unknown element <texture_size_x> is ignored. Only horizontal_plane, vertical_plane have"
+        " it",
+        "unknown element <texture_size_y> is ignored. Only horizontal_plane, vertical_plane have"
+        " it",
     }
     found = set()
     for file in (mvsim_worlds / "mvsim_tutorial").glob("*.world.xml"):

@@ -32,15 +32,15 @@ def robot(**more: Any) -> WorldSpec:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (WorldSpec(gravity=math.inf), "gravity: a world file cannot say inf"),
+        (WorldSpec(gravity=math.inf), "gravity: a world file cannot express inf"),
         (
             WorldSpec(blocks=(BlockSpec(name="b", init_pose=Pose(x=math.nan)),)),
-            "init_pose: a world file cannot say Pose(x=nan, y=0.0, z=0.0, roll=0.0, pitch=0.0,"
+            "init_pose: a world file cannot express Pose(x=nan, y=0.0, z=0.0, roll=0.0, pitch=0.0,"
             " yaw=0.0)",
         ),
         (
             WorldSpec(blocks=(BlockSpec(name="b", zmin=0.0, zmax=1.0, shape=None),)),
-            "shape: a world file cannot say None here",
+            "shape: a world file cannot express None here",
         ),
         (
             robot(dynamics=DifferentialSpec(wheels=WHEELS)),
@@ -48,13 +48,13 @@ def robot(**more: Any) -> WorldSpec:
         ),
         (
             robot(friction=None),
-            "<friction>: a world file cannot say None here",
+            "<friction>: a world file cannot express None here",
         ),
         (
             robot(dynamics=DifferentialSpec(controller=PidSpec(kind="pid"))),
-            "PidSpec is no controller class",
+            "PidSpec is not a controller class",
         ),
-        (robot(dynamics=ImuSpec(kind="imu")), "ImuSpec is no dynamics class"),
+        (robot(dynamics=ImuSpec(kind="imu")), "ImuSpec is not a dynamics class"),
     ],
 )  # fmt: skip
 def test_message(spec: WorldSpec, message: str) -> None:
@@ -63,7 +63,7 @@ def test_message(spec: WorldSpec, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_what_a_file_can_say_is_written() -> None:
+def test_what_a_file_can_express_is_written() -> None:
     pid = TwistPidSpec(kp=3.0)
     wheels = tuple(replace(wheel, y=2 * wheel.y) for wheel in DifferentialSpec().wheels)
     text = dump_world(robot(dynamics=DifferentialSpec(wheels=wheels, controller=pid)))

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""New rows and copies of rows, as plain bytes.
+
+numpy copies structured arrays field by field and looks up a conversion for each field first: some
+100 µs for one row of BODY, where its bytes take less than 1 µs. Worlds of thousands of entities
+load by these functions in a fraction of the time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def zero_rows(count: int, dtype: np.dtype[Any]) -> Any:
+    """Return (count,) rows of a structured dtype, all zero."""
+    return np.ndarray(count, dtype, bytearray(count * dtype.itemsize))
+
+
+def copy_rows(rows: Any) -> Any:
+    """Return a writable copy (n,) of contiguous or strided rows (n,) of a structured dtype."""
+    return np.ndarray(rows.shape, rows.dtype, bytearray(rows.tobytes()))
+
+
+def bytes_of(rows: Any) -> Bytes:
+    """Return (n, bytes a row) uint8, a view of contiguous rows of any dtype and shape (n, ...).
+
+    Raises:
+        ValueError: The rows are not contiguous.
+    """
+    if not rows.flags.c_contiguous:
+        raise ValueError("the rows must be contiguous")
+    # The bytes of one row are given, not -1: numpy can't infer them where there are no rows.
+    size = rows.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64)) if rows.ndim > 1 else 0
+    view: Bytes = rows.view(np.uint8).reshape(len(rows), size or rows.itemsize)
+    return view

@@ -1,0 +1,322 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ground of a world, and the heights and attitudes of bodies on it.
+
+Derived from the model and the entities alone, so it can be rebuilt at any time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+
+from mvsim_core.geometry.polygons import outline_of
+from mvsim_core.solver.contact_types import NO_WALLS, WALL
+from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
+from mvsim_core.state.entities import Entity, EntityModel
+from mvsim_core.state.indices import ParameterTable
+from mvsim_core.state.tables import Table
+from mvsim_core.terrain.following import SUPPORT, follow_kernel, rest_kernel
+from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
+from mvsim_core.terrain.rates import keep_attitude, rates_kernel
+from mvsim_core.terrain.steps import CLIMBABLE, PROBE, steps_kernel
+from mvsim_core.terrain.surface import (
+    BUMP,
+    FLAT,
+    NONE,
+    PIECE,
+    RAMP,
+    Surface,
+    join_maps,
+    place_kernel,
+)
+
+#: Fewer wheels than this do not determine an attitude: casters ahead and behind are added.
+ENOUGH_SUPPORTS = 3
+#: Rounds of the fit after a teleport; later steps refine it.
+SETTLING = 4
+NO_BODIES: Rows = np.zeros(0, BODY)
+CORNER = np.dtype(("f8", (2,)))
+RESTING = np.dtype([("top", "f8")])  # m, half of the height: ground above it is a wall to a block
+
+
+class GroundState(State, Protocol):
+    """The state, and whether it needs the ground."""
+
+    relief: bool
+
+
+class Ground:
+    """Pieces of ground, and the supports of the bodies on it.
+
+    Args:
+        maps: Elevation maps, as `map_of` returns them.
+    """
+
+    def __init__(self, maps: list[tuple[Rows, FloatArray]]) -> None:
+        """Start with the maps alone."""
+        self.maps = maps
+        self._map_rows, self._samples = join_maps(maps)
+        self._pieces = Table(PIECE, {"kind": NONE, "body": -1})
+        self._corners = Table(CORNER)
+        self._supports = Table(SUPPORT, {"vehicle": -1})
+        self._probes = Table(PROBE, {"body": -1})
+        self._resting = ParameterTable(RESTING)
+        self._walls: Rows = NO_WALLS
+        self._nearby = Nearby()
+        self._floors: set[float] = set()
+        self._carried: set[int] = set()  # pieces in the frame of a body
+        self._stances: dict[tuple[int, int], tuple[Rows, Rows, EntityModel]] = {}
+        self._blocks: dict[int, list[tuple[str, int, int]]] = {}  # token -> rows of tables
+
+    # ------------------------------------------------------------ the ground
+    @property
+    def surface(self) -> Surface:
+        """The ground as arrays."""
+        return Surface(self._pieces.rows, self._corners.rows, self._map_rows, self._samples)
+
+    def _arrays(self) -> tuple[Rows, FloatArray, Rows, FloatArray]:
+        return self._pieces.rows, self._corners.rows, self._map_rows, self._samples
+
+    def add_plane(self, spec: Any) -> None:
+        """Add a horizontal plane that does not move."""
+        x, y, z = spec.init_pose.x, spec.init_pose.y, spec.init_pose.z
+        self._floors.add(z + spec.z)
+        self._add_piece(_plane(spec, x, y, z), np.zeros((0, 2)), None, NO_BODIES)
+
+    def _add_block(self, entity: Entity, bodies: Rows) -> None:
+        """Add the top of a block: a ramp or bump if its geometry is one, else flat."""
+        spec, outline = entity.spec, entity.model.outline
+        piece = np.zeros(1, PIECE)
+        corners = np.zeros((0, 2))
+        geometry = spec.geometry
+        if geometry is not None and geometry.type in ("ramp", "semi_cylinder_bump"):
+            half_x, half_y = 0.5 * geometry.lx, 0.5 * geometry.ly
+            shift = half_x if geometry.type == "ramp" else 0.0
+            piece["kind"] = RAMP if geometry.type == "ramp" else BUMP
+            piece["x0"], piece["x1"] = shift - half_x, shift + half_x
+            piece["y0"], piece["y1"] = -half_y, half_y
+            piece["rise"] = geometry.lz
+        elif not spec.static or (spec.intangible and geometry is None):
+            return  # it moves by forces or is intangible
+        else:
+            corners = outline_of(outline)
+            piece["kind"] = FLAT
+            piece["x0"], piece["y0"] = corners.min(axis=0)
+            piece["x1"], piece["y1"] = corners.max(axis=0)
+            piece["rise"] = entity.model.top
+        self._add_piece(piece, corners, entity, bodies)
+
+    def _add_piece(
+        self, piece: Rows, corners: FloatArray, entity: Entity | None, bodies: Rows
+    ) -> None:
+        piece["body"] = -1 if entity is None else entity.row
+        piece["c"] = 1.0
+        piece["far"] = _reach(piece[0])
+        piece["first"], piece["corners"] = self._corners.add(corners), len(corners)
+        place_kernel(piece, bodies)
+        row = self._pieces.add(piece)
+        if entity is not None:
+            self._keep(entity, "pieces", row, 1)
+            self._keep(entity, "corners", int(piece["first"][0]), len(corners))
+            self._carried.add(row)
+        px, py, far = (float(piece[k][0]) for k in ("px", "py", "far"))
+        if self._nearby.add(row, px, py, far) > MAX_CROWD and entity is not None:
+            raise crowd_error(entity.name, entity.spec.where, (px, py))
+
+    def height(self, x: float, y: float, below: float) -> float:
+        """Return the highest ground at (x, y) that is not above `below`, as things are now [m].
+
+        Moving pieces of ground are at the poses of their last update.
+        """
+        found = [*self._nearby.at(x, y)]
+        if not found and not self.maps:
+            return 0.0
+        surface = Surface(
+            self._pieces.rows[found], self._corners.rows, self._map_rows, self._samples
+        )
+        return surface.height(x, y, below)
+
+    # ------------------------------------------------------------ bodies on it
+    def add(self, entity: Entity, data: GroundState, *, follower: bool = False) -> None:
+        """Add an entity: the top of a block, the supports of a vehicle.
+
+        Args:
+            entity: An entity that was added, or has joined or left an island.
+            data: The state with its rows.
+            follower: Whether it is a follower in an island: the leader alone is fitted.
+        """
+        model, bodies = entity.model, data.bodies
+        if entity.kind == "block":
+            self._add_block(entity, bodies)
+        elif entity.kind == "plane":
+            piece = _plane(entity.spec, 0.0, 0.0, 0.0)
+            self._add_piece(piece, np.zeros((0, 2)), entity, bodies)
+        if not model.movable or follower:
+            return
+        if entity.kind == "vehicle":
+            supports, probes = self._stance(model)
+            first = self._supports.add(supports)
+            self._supports.rows["vehicle"][first : first + len(supports)] = entity.vehicle_row
+            self._keep(entity, "supports", first, len(supports))
+            first = self._probes.add(probes)
+            self._probes.rows["body"][first : first + len(probes)] = entity.row
+            self._keep(entity, "probes", first, len(probes))
+        elif entity.kind == "block" and model.dynamic:
+            self._resting.add_with([entity.row], (0.5 * model.z_range[1],))
+
+    def _stance(self, model: EntityModel) -> tuple[Rows, Rows]:
+        """Return the supports and probes of a vehicle without the rows that they belong to."""
+        # Vehicles of one kind share these two arrays, which are kept so that their ids stay valid.
+        key = (id(model.wheels), id(model.solids))
+        if key not in self._stances:
+            stance = (_supports(model), _probes(model))
+            self._stances[key] = (*stance, model)
+        return self._stances[key][:2]
+
+    def has_relief(self, entity: Entity, z: float) -> bool:
+        """Return whether the ground is more than one level floor once an entity is there at z [m].
+
+        Tops of blocks do not count on one level floor: nothing can climb them.
+        """
+        geometry = getattr(entity.spec, "geometry", None)
+        if self.maps or entity.kind == "plane":
+            return True
+        if geometry is not None and geometry.type in ("ramp", "semi_cylinder_bump"):
+            return True
+        floors = self._floors or {0.0}
+        return len(floors) > 1 or (entity.model.movable and z not in floors)
+
+    def remove(self, entity: Entity) -> None:
+        """Remove an entity."""
+        tables = {
+            "pieces": self._pieces,
+            "corners": self._corners,
+            "supports": self._supports,
+            "probes": self._probes,
+        }
+        for name, first, count in self._blocks.pop(entity.token, []):
+            tables[name].remove(first, count)
+            if name == "pieces":
+                self._nearby.remove(first)
+                self._carried.discard(first)
+        self._resting.discard(entity.row)
+
+    def refit(self, entity: Entity, data: GroundState) -> None:
+        """Adapt an entity to another state: its pose, and whether it is a follower."""
+        follower = bool(data.bodies["leader"][entity.row] >= 0)
+        if entity.model.movable and follower == self._stands(entity):
+            self.remove(entity)
+            self.add(entity, data, follower=follower)
+        else:
+            self.moved(entity, data.bodies)
+
+    def _stands(self, entity: Entity) -> bool:
+        """Return whether an entity is fitted to the ground, not carried by a leader."""
+        if entity.kind == "vehicle":
+            return any(name == "supports" for name, *_ in self._blocks.get(entity.token, ()))
+        return entity.row in self._resting or not entity.model.dynamic
+
+    def moved(self, entity: Entity, bodies: Rows) -> None:
+        """Update the pieces of ground of an entity that was moved."""
+        for name, first, _ in self._blocks.get(entity.token, ()):
+            if name == "pieces":
+                piece = self._pieces.rows[first : first + 1]
+                place_kernel(piece, bodies)
+                self._nearby.remove(first)
+                px, py, far = (float(piece[k][0]) for k in ("px", "py", "far"))
+                self._nearby.add(first, px, py, far)
+
+    def settle(self, entity: Entity, state: GroundState) -> None:
+        """Fit an entity to the ground at its current pose; the next step needs its slopes."""
+        if not state.relief:
+            keep_attitude(state.bodies[entity.row])
+            return
+        for name, first, count in self._blocks.get(entity.token, ()):
+            if name == "supports":
+                supports = self._supports.rows[first : first + count]
+                for _ in range(SETTLING):
+                    follow_kernel(state.bodies, state.vehicles, supports, *self._arrays())
+        if entity.row in self._resting:
+            ids = np.array([entity.row])
+            tops = np.array([0.5 * entity.model.z_range[1]])
+            rest_kernel(state.bodies, ids, tops, *self._arrays())
+        keep_attitude(state.bodies[entity.row])
+
+    def settle_all(self, state: GroundState) -> None:
+        """Fit everything to the ground, after loading."""
+        if not state.relief:
+            return
+        place_kernel(self._pieces.rows, state.bodies)
+        for _ in range(SETTLING):
+            self._fit(state)
+        for k in range(len(state.vehicles)):
+            if state.vehicles["body"][k] >= 0:
+                keep_attitude(state.bodies[state.vehicles["body"][k]])
+
+    def apply(self, state: GroundState, dt: float) -> None:
+        """Write z, roll, pitch, slope and their rates of all vehicles, and z of blocks."""
+        if self._carried:
+            place_kernel(self._pieces.rows, state.bodies)
+        self._fit(state)
+        rates_kernel(state.bodies, state.vehicles, dt)
+
+    def walls(self, state: GroundState) -> Rows:
+        """Return rows of WALL for all corners of vehicles at steps too high to climb."""
+        probes = self._probes.rows
+        if not state.relief or not len(probes):
+            return NO_WALLS
+        if len(self._walls) < len(probes):
+            self._walls = np.zeros(len(probes), WALL)
+        count = steps_kernel(state.bodies, probes, self._arrays(), self._walls)
+        return self._walls[:count]
+
+    def _fit(self, state: GroundState) -> None:
+        if len(self._supports):
+            follow_kernel(state.bodies, state.vehicles, self._supports.rows, *self._arrays())
+        if len(self._resting):
+            tops = np.ascontiguousarray(self._resting.params["top"])
+            rest_kernel(state.bodies, self._resting.ids, tops, *self._arrays())
+
+    def _keep(self, entity: Entity, table: str, first: int, count: int) -> None:
+        self._blocks.setdefault(entity.token, []).append((table, first, count))
+
+
+def _plane(spec: Any, x: float, y: float, z: float) -> Rows:
+    """Return the row of PIECE of a horizontal plane at a place [m]."""
+    piece = np.zeros(1, PIECE)
+    piece["x0"], piece["x1"] = x + spec.x_min, x + spec.x_max
+    piece["y0"], piece["y1"] = y + spec.y_min, y + spec.y_max
+    piece["z"] = z + spec.z
+    return piece
+
+
+def _reach(piece: Row) -> float:
+    """Return how far from its body's reference point a row of PIECE goes at most [m]."""
+    x0, x1, y0, y1 = (abs(float(piece[name])) for name in ("x0", "x1", "y0", "y1"))
+    return math.hypot(max(x0, x1), max(y0, y1))
+
+
+def _supports(model: EntityModel) -> Rows:
+    """Return the wheels of a vehicle, with casters ahead of and behind a two-wheeled one."""
+    wheels = model.wheels
+    points = [(w["x"], w["y"], w["radius"]) for w in wheels]
+    if len(points) < ENOUGH_SUPPORTS:
+        outline = model.outline
+        reach = float(wheels["radius"].max())
+        points += [(outline[:, 0].max(), 0.0, reach), (outline[:, 0].min(), 0.0, reach)]
+    return np.array([(-1, *point) for point in points], SUPPORT)
+
+
+def _probes(model: EntityModel) -> Rows:
+    """Return the corners of a chassis."""
+    chassis = model.solids[0]
+    limit = CLIMBABLE * 2.0 * float(model.wheels["radius"][0])
+    centre = chassis.points.mean(axis=0)
+    rows = []
+    for corner in chassis.points:
+        out = (corner - centre) / np.linalg.norm(corner - centre)
+        rows.append((-1, *corner, *out, chassis.z_range[1], limit))
+    return np.array(rows, PROBE)

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A spatial index of discs: finds those that contain a point, among 100,000 and more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from mvsim_core.errors import BuildError, Problem
+
+#: More discs of one size in one place are an error: contacts grow by the square of their number.
+MAX_CROWD = 300
+#: Smallest and largest cells are 2^SMALLEST and 2^LARGEST metres wide; wider discs are few.
+SMALLEST, LARGEST = -7, 30
+
+Cell = tuple[int, float, float]
+Disc = tuple[float, float, float, int]
+
+
+class Nearby:
+    """Discs by place. Each is in one cell of a grid whose cells are as wide as the disc.
+
+    So discs of all sizes can be mixed, and a look-up costs nine cells for each size that occurs.
+    """
+
+    def __init__(self) -> None:
+        """Start without discs."""
+        self._cells: dict[Cell, list[Disc]] = {}
+        self._levels: set[int] = set()
+        self._wide: list[Disc] = []
+        self._homes: dict[int, list[Disc]] = {}
+
+    def add(self, item: int, x: float, y: float, reach: float) -> int:
+        """Add a disc about (x, y) [m]; return how many of its size are in its cell now."""
+        level = max(SMALLEST, math.frexp(reach)[1])
+        cell = self._wide
+        if reach <= 2.0**LARGEST:
+            self._levels.add(level)
+            size = 2.0**level
+            cell = self._cells.setdefault((level, x // size, y // size), [])
+        cell.append((x, y, reach, item))
+        self._homes[item] = cell
+        return len(cell)
+
+    def remove(self, item: int) -> None:
+        """Remove the disc that was last added for an item."""
+        cell = self._homes.pop(item)
+        cell[:] = [disc for disc in cell if disc[3] != item]
+
+    def at(self, x: float, y: float) -> Iterator[int]:
+        """Iterate over the items whose disc contains the point (x, y) [m]."""
+        for cell in (self._wide, *self._around(x, y)):
+            for cx, cy, reach, item in cell:
+                if math.hypot(x - cx, y - cy) <= reach + 1e-6:
+                    yield item
+
+    def _around(self, x: float, y: float) -> Iterator[list[Disc]]:
+        for level in self._levels:
+            size = 2.0**level
+            column, row = x // size, y // size
+            for i in (column - 1.0, column, column + 1.0):
+                for j in (row - 1.0, row, row + 1.0):
+                    cell = self._cells.get((level, i, j))
+                    if cell:
+                        yield cell
+
+
+def crowd_error(name: str, where: Any, place: tuple[float, float]) -> BuildError:
+    """Return the error for an entity that starts at the same place as too many others.
+
+    Args:
+        name: Name of the entity.
+        where: Its place in the world file.
+        place: x, y [m].
+    """
+    text = (
+        f"{name!r} and {MAX_CROWD} others begin at the same place, about"
+        f" ({place[0]:g} {place[1]:g}) [m]; does <init_pose> lack a loop variable, as in"
+        " $f{2*i}?"
+    )
+    return BuildError(Problem.at(where, "", text))

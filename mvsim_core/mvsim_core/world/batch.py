@@ -1,0 +1,408 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Copies of a world that are stepped together: for learning and parameter studies.
+
+All copies have their rows in the same tables, copy after copy, so one kernel call serves all.
+Fixed parts of the world are shared; bodies of different copies neither collide nor appear in each
+other's sensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from mvsim_core.errors import BuildError
+from mvsim_core.sensors.sensor_set import SensorSet
+from mvsim_core.solver.contact_data import ContactData
+from mvsim_core.state.arrays import IntArray, Rows
+from mvsim_core.state.entities import Entity, Material, new_token
+from mvsim_core.world.base import Entities
+from mvsim_core.world.contacts import Contact, contacts_of
+from mvsim_core.world.data import TABLES, Data, JointState
+from mvsim_core.world.joints import connect
+from mvsim_core.world.model import Model
+from mvsim_core.world.profile import Profile
+from mvsim_core.world.runtime import Runtime
+from mvsim_core.world.step import PHASES, SENSORS, step_physics
+
+#: Fields that hold row numbers: table -> field -> table that they refer to. Values < 0 refer to
+#: nothing.
+REFERENCES = {
+    "bodies": {"leader": "bodies"},
+    "wheels": {"body": "bodies"},
+    "vehicles": {
+        "body": "bodies",
+        "wheel0": "wheels",
+        "pid0": "pids",
+        "odo_left": "wheels",
+        "odo_right": "wheels",
+    },
+    "limits": {"vehicle": "vehicles"},
+    "pivots": {"a": "bodies", "b": "bodies"},
+}
+IMPULSES = ("impulse0", "impulse1", "impulse2", "impulse3")
+
+
+class CopyState:
+    """The state of one copy: its own entities and clock, and the arrays of all copies."""
+
+    def __init__(self, data: Data, base: Data, index: int, seed: int) -> None:
+        """Make the state of a copy; its entities get tokens of their own."""
+        sizes = {name: len(getattr(base, name)) for name in TABLES}
+        self.clock: IntArray = data.clock[index : index + 1]
+        self.seed = seed
+        self.contacts = data.contacts
+        self.followers = data.followers
+        self.sensors: dict[str, Any] = {}
+        self.entities = {
+            name: _entity_of(entity, sizes, index) for name, entity in base.entities.items()
+        }
+        self.joints: dict[str, JointState] = {
+            name: replace(joint, token=new_token(), joint=-1, pivot=-1)
+            for name, joint in base.joints.items()
+        }
+        self._data = data
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an array of all copies, or another part that they share."""
+        if name.startswith("__") or name == "_data":
+            raise AttributeError(name)
+        return getattr(self._data, name)
+
+    @property
+    def ticks(self) -> int:
+        """Steps since the start or the last reset of the copy."""
+        return int(self.clock[0])
+
+
+class WorldCopy(Entities):
+    """One copy of a batch: read and command it like a world; the batch steps it.
+
+    Attributes:
+        index: Number of the copy.
+    """
+
+    def __init__(self, batch: Batch, index: int, seed: int) -> None:
+        """Make handles of the entities of a copy."""
+        state = CopyState(batch.data, batch.base, index, seed)
+        super().__init__(batch.model, cast(Data, state), batch.runtime)
+        self.index = index
+        self._batch = batch
+        self._fixed_sensors: list[Any] = []
+
+    @property
+    def standalone_sensors(self) -> dict[str, Any]:
+        """Sensors that are fixed in the world, by name."""
+        return {sensor.name: sensor for sensor in self._fixed_sensors}
+
+    @property
+    def contacts(self) -> list[Contact]:
+        """Pairs in contact now, sorted by names."""
+        return self._batch.contacts_of(self)
+
+    def state(self) -> Data:
+        """Return a snapshot; the world that was replicated can restore it too."""
+        return self._batch.state_of(self)
+
+    def restore(self, snapshot: Data) -> None:
+        """Return to a snapshot of this or another copy, or of the world that was replicated.
+
+        Raises:
+            BuildError: Its entities differ from those of the copies.
+        """
+        self._batch.restore_copy(self, snapshot, snapshot.seed)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Return to the state that was replicated.
+
+        Args:
+            seed: Random seed from now on; None: keep the seed of the copy.
+        """
+        seed = self.data.seed if seed is None else seed
+        self._batch.restore_copy(self, self._batch.base, seed)
+
+    def all_sensors(self) -> list[Any]:
+        """Return all sensors of the copy: vehicle by vehicle, then the fixed ones."""
+        own = [s for e in self.data.entities.values() for s in self.sensors_of(e)]
+        return own + self._fixed_sensors
+
+
+class Batch:
+    """Copies of a world, stepped as one; made by `World.replicate`.
+
+    `batch[k]` is copy k; it is read and commanded like a world.
+
+    Attributes:
+        model: The compiled world, shared by all copies.
+        data: The rows of all copies.
+        base: The state that was replicated, to which copies are reset.
+        runtime: Systems, ground, scenes and sensors of all copies.
+        command_timeout: As in `World`.
+    """
+
+    def __init__(
+        self, model: Model, base: Data, count: int, command_timeout: float | None = None
+    ) -> None:
+        """Make `count` copies of a state; copy k gets its seed + k."""
+        if count < 1:
+            raise BuildError(f"a batch needs at least one copy, got {count}")
+        self.model = model
+        self.base = base.copy()
+        self.command_timeout = command_timeout
+        self.runtime = Runtime(model)
+        self.data = _replicated(self.base, count)
+        self._ticks = 0
+        self._sizes = {name: len(getattr(self.base, name)) for name in TABLES}
+        self._profile = Profile(PHASES)
+        self._sets: dict[int, SensorSet] = {}  # tick of the batch at a copy's tick 0 -> sensors
+        self._starts: dict[int, int] = {}  # copy -> its key in _sets
+        self._shapes = _replicate_shapes(self.base, self.data.contacts, count)
+        total = len(self.data.contacts.shapes)
+        self._base_shape: IntArray = np.full(total, -1, np.int64)
+        self._shape_copy: IntArray = np.full(total, -1, np.int64)
+        fixed = self.base.contacts.shapes.rows["body"] < 0
+        for k, shapes in enumerate(self._shapes):
+            there = shapes >= 0
+            self._base_shape[shapes[there]] = np.flatnonzero(there)
+            self._shape_copy[shapes[there & ~fixed]] = k
+        self._copies = [WorldCopy(self, k, base.seed + k) for k in range(count)]
+        for copy in self._copies:
+            self._fill(copy)
+            self.restore_copy(copy, self.base, copy.seed)
+
+    def __len__(self) -> int:
+        """Return the number of copies."""
+        return len(self._copies)
+
+    def __getitem__(self, index: int) -> WorldCopy:
+        """Return a copy."""
+        return self._copies[index]
+
+    def __iter__(self) -> Iterator[WorldCopy]:
+        """Iterate over the copies."""
+        return iter(self._copies)
+
+    @property
+    def dt(self) -> float:
+        """Length of a tick [s]."""
+        return self.model.dt
+
+    @property
+    def profile(self) -> dict[str, float]:
+        """Wall seconds spent in each phase of the step so far."""
+        return self._profile.sums()
+
+    def step(self) -> None:
+        """Advance all copies by one tick.
+
+        Raises:
+            StepError: A number of the state is not finite.
+        """
+        mark = self._profile.mark
+        self._profile.start()
+        timeout = 0 if not self.command_timeout else round(self.command_timeout / self.model.dt)
+        step_physics(self.model, self.runtime, self.data, timeout, mark)
+        self._ticks += 1
+        for start, sensors in self._sets.items():
+            ticks = self._ticks - start
+            if ticks >= sensors.next_tick:
+                sensors.sample(self.data, ticks, ticks * self.model.dt)
+        mark(SENSORS)
+
+    def run(self, seconds: float) -> None:
+        """Advance all copies by `seconds` of simulated time (whole ticks)."""
+        for _ in range(round(seconds / self.model.dt)):
+            self.step()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Reset all copies; copy k gets seed + k, or keeps its seed."""
+        for k, copy in enumerate(self._copies):
+            copy.reset(None if seed is None else seed + k)
+
+    # ------------------------------------------------------------ for copies
+    def contacts_of(self, copy: WorldCopy) -> list[Contact]:
+        """Return the contacts of a copy, sorted by names."""
+        count = self._sizes["bodies"]
+        names = {e.row: e.name for e in copy.data.entities.values()}
+        touches = [
+            t
+            for t in self.data.contacts.touches()
+            if any(owner >= 0 and owner // count == copy.index for owner in (t.a, t.b))
+        ]
+        return contacts_of(touches, names, self.model.fixtures)
+
+    def state_of(self, copy: WorldCopy) -> Data:
+        """Return the state of a copy as that of a single world."""
+        snapshot, k = self.base.copy(), copy.index
+        snapshot.clock[:] = copy.data.clock
+        snapshot.seed = copy.data.seed
+        snapshot.sensors = deepcopy(copy.data.sensors)
+        for name, size in self._sizes.items():
+            rows = getattr(self.data, name)[k * size : (k + 1) * size].copy()
+            _shift(name, rows, self._sizes, -k)
+            getattr(snapshot, name)[:] = rows
+        snapshot.bodies["copy"] = 0
+        contacts = self.data.contacts.contacts
+        own = contacts[self._is_own(contacts, k)].copy()
+        for end in ("a", "b"):
+            own[f"shape_{end}"] = self._base_shape[own[f"shape_{end}"]]
+            serials = snapshot.contacts.shapes.rows["serial"]
+            own[f"serial_{end}"] = serials[own[f"shape_{end}"]]
+        snapshot.contacts.contacts = own
+        for name, joint in copy.data.joints.items():
+            if joint.joint >= 0:
+                target = snapshot.contacts.joints.rows[self.base.joints[name].joint]
+                source = self.data.contacts.joints.rows[joint.joint]
+                for field in IMPULSES:
+                    target[field] = source[field]
+        return snapshot
+
+    def restore_copy(self, copy: WorldCopy, snapshot: Data, seed: int) -> None:
+        """Put a copy into the state of a single world of the same entities.
+
+        Raises:
+            BuildError: Its entities, welds or joints differ from those of the copy.
+        """
+        if _layout(snapshot) != _layout(self.base):
+            raise BuildError(
+                "the snapshot holds other vehicles, blocks or welds than the copies of the batch"
+            )
+        k = copy.index
+        for name, size in self._sizes.items():
+            rows = getattr(snapshot, name).copy()
+            _shift(name, rows, self._sizes, k)
+            getattr(self.data, name)[k * size : (k + 1) * size] = rows
+        self.data.bodies["copy"][k * self._sizes["bodies"] : (k + 1) * self._sizes["bodies"]] = k
+        copy.data.clock[:] = snapshot.clock
+        copy.data.seed = seed
+        self._restore_contacts(copy, snapshot)
+        self._restore_sensors(copy, snapshot)
+
+    def _restore_contacts(self, copy: WorldCopy, snapshot: Data) -> None:
+        k, contacts = copy.index, self.data.contacts
+        others = contacts.contacts[~self._is_own(contacts.contacts, k)]
+        own = snapshot.contacts.contacts.copy()
+        for end in ("a", "b"):
+            own[f"shape_{end}"] = self._shapes[k][own[f"shape_{end}"]]
+            own[f"serial_{end}"] = contacts.shapes.rows["serial"][own[f"shape_{end}"]]
+        rows = np.concatenate([others, own])
+        contacts.contacts = rows[np.lexsort((rows["shape_b"], rows["shape_a"]))]
+        for name, joint in copy.data.joints.items():
+            if joint.joint >= 0:
+                source = snapshot.contacts.joints.rows[snapshot.joints[name].joint]
+                for field in IMPULSES:
+                    contacts.joints.rows[field][joint.joint] = source[field]
+        contacts.scratch.near_valid = False
+
+    def _restore_sensors(self, copy: WorldCopy, snapshot: Data) -> None:
+        sensors = copy.all_sensors()
+        if copy.index in self._starts:
+            self._sets[self._starts.pop(copy.index)].remove(sensors, self._ticks)
+        for sensor in sensors:
+            data = deepcopy(snapshot.sensors[sensor.full_name])
+            data.seed = copy.data.seed
+            copy.data.sensors[sensor.full_name] = data
+            sensor.bind(data)
+        self._sets = {start: s for start, s in self._sets.items() if len(s)}
+        if sensors:
+            start = self._ticks - copy.ticks
+            self._starts[copy.index] = start
+            self._sets.setdefault(start, SensorSet()).add(sensors, copy.ticks)
+
+    def _is_own(self, contacts: Rows, k: int) -> Any:
+        copies = self._shape_copy
+        return (copies[contacts["shape_a"]] == k) | (copies[contacts["shape_b"]] == k)
+
+    def _fill(self, copy: WorldCopy) -> None:
+        """Add the entities, sensors and joints of a copy."""
+        run, data = self.runtime, self.data
+        for entity in copy.data.entities.values():
+            run.add(entity, data)
+            run.new_sensors(entity, copy.index)
+        copy._fixed_sensors = self.model.assembler.sensors(None, run.scene, run.scene3d)
+        for sensor in copy._fixed_sensors:
+            sensor.bind_rows(copy=copy.index)
+        for name, joint in self.base.joints.items():
+            target = self.base.pivots["target"][joint.pivot] if joint.pivot >= 0 else 0.0
+            connect(copy.data, name, float(target))
+
+
+def _entity_of(entity: Entity, sizes: dict[str, int], index: int) -> Entity:
+    """Return the entity of a copy that corresponds to one of the base."""
+    vehicle = entity.vehicle_row >= 0
+    return replace(
+        entity,
+        token=new_token(),
+        row=entity.row + index * sizes["bodies"],
+        vehicle_row=entity.vehicle_row + index * sizes["vehicles"] if vehicle else -1,
+        wheel0=entity.wheel0 + index * sizes["wheels"],
+        pid0=entity.pid0 + index * sizes["pids"],
+        limit0=entity.limit0 + index * sizes["limits"],
+    )
+
+
+def _shift(table: str, rows: Rows, sizes: dict[str, int], copies: int) -> None:
+    """Shift the row references of a table to another copy."""
+    for field, target in REFERENCES.get(table, {}).items():
+        rows[field] += np.where(rows[field] >= 0, copies * sizes[target], 0)
+
+
+def _layout(data: Data) -> tuple[Any, ...]:
+    """Return which entities there are, where their rows are, and how they are joined."""
+    entities = [(e.name, e.row, e.vehicle_row, e.wheel0) for e in data.entities.values()]
+    welds = sorted((name, tuple(sorted(others))) for name, others in data.welds.items())
+    return entities, list(data.joints), welds, len(data.contacts.shapes)
+
+
+def _replicated(base: Data, count: int) -> Data:
+    """Return tables that hold `count` copies of the rows of a state, and no contacts."""
+    data = Data(base.seed, base.file)
+    data.clock = np.repeat(base.clock, count)
+    data.relief = base.relief
+    sizes = {name: len(getattr(base, name)) for name in TABLES}
+    for name in TABLES:
+        if name == "pivots":
+            continue  # entered with their joints
+        copies = []
+        for k in range(count):
+            rows = getattr(base, name).copy()
+            _shift(name, rows, sizes, k)
+            copies.append(rows)
+        data.insert(name, np.concatenate(copies))
+    data.bodies["copy"] = np.repeat(np.arange(count), sizes["bodies"])
+    for source, target in ((base.movers, data.movers), (base.followers, data.followers)):
+        shifts = sizes["bodies"] * np.arange(count)[:, None]
+        target.__setstate__((source.ids + shifts).ravel())
+    return data
+
+
+def _replicate_shapes(base: Data, contacts: ContactData, count: int) -> list[IntArray]:
+    """Enter the shapes of all copies; return for each the new numbers of the base's shapes."""
+    shapes, vertices = base.contacts.shapes.rows, base.contacts.vertices.rows
+    size = len(base.bodies)
+    fixed = np.full(len(shapes), -1, np.int64)
+
+    def enter(number: int, k: int) -> int:
+        s = shapes[number]
+        corners = vertices[s["vertex"] : s["vertex"] + s["count"]]
+        points = np.column_stack((corners["x"] + s["x"], corners["y"] + s["y"]))
+        body, owner = int(s["body"]), int(s["owner"])
+        if body >= 0:
+            body, owner = body + k * size, owner + k * size
+        material = Material(float(s["friction"]), float(s["restitution"]))
+        return contacts.add_shape(body, owner, points, material, (s["zmin"], s["zmax"]))
+
+    for number in np.flatnonzero(shapes["body"] == -1):
+        fixed[number] = enter(int(number), 0)
+    result = []
+    for k in range(count):
+        numbers = fixed.copy()
+        for number in np.flatnonzero(shapes["body"] >= 0):
+            numbers[number] = enter(int(number), k)
+        result.append(numbers)
+    return result

@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""`Data`: every number that changes while a world runs, and nothing else.
+
+`copy` copies all attributes and shares only `Immutable` objects, so a field that is added later is
+part of every snapshot. After MuJoCo's mjData.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.solver.contact_data import ContactData
+from mvsim_core.state.arrays import BODY, FREE, LIMIT, PID, PIVOT, VEHICLE, WHEEL, IntArray, Rows
+from mvsim_core.state.entities import Entity, EntityModel, Immutable, new_token
+from mvsim_core.state.indices import Indices
+from mvsim_core.state.tables import Table
+
+TABLES: dict[str, tuple[np.dtype[Any], dict[str, int]]] = {
+    "bodies": (BODY, {"kind": FREE, "leader": -1}),
+    "wheels": (WHEEL, {"body": -1}),
+    "vehicles": (VEHICLE, {"body": -1}),
+    "pids": (PID, {}),
+    "limits": (LIMIT, {"vehicle": -1}),
+    "pivots": (PIVOT, {"a": -1, "b": -1}),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointState(Immutable):
+    """A joint as it is in the tables.
+
+    Args:
+        spec: Its spec from the world file.
+        token: Unique, so that a handle never reaches another joint.
+        reference: Yaw of the second body minus that of the first at which angles are zero [rad].
+        joint: Its number in the contact solver; -1: its bodies are in one island.
+        pivot: Its row of PIVOT; -1: it is not driven.
+    """
+
+    spec: Any
+    token: int
+    reference: float
+    joint: int = -1
+    pivot: int = -1
+
+
+class Data:
+    """The state of one world.
+
+    Attributes:
+        clock: (copies,) steps since the start; one world is one copy.
+        seed: Random seed of all sensors.
+        bodies: BODY rows, free ones included (kind FREE); these arrays are replaced when they
+            grow, so read them from here each time.
+        wheels: WHEEL rows, those of a vehicle one after the other; free ones have body -1.
+        vehicles: VEHICLE rows; free ones have body -1.
+        pids: PID rows.
+        limits: LIMIT rows; free ones have vehicle -1.
+        pivots: PIVOT rows of the driven pivots; free ones have a = b = -1.
+        movers: Rows of BODY that the contact solver moves.
+        followers: Rows of BODY that follow the leader of their island.
+        contacts: Shapes, joints and contacts of the solver.
+        entities: By name, in the order of adding.
+        joints: By name.
+        joints_of: Names of the joints of each entity that has any.
+        relief: Whether the ground was ever more than one level plane.
+        welds: Names that each entity is welded to.
+        sensors: SensorData by full name.
+        added: How many entities were added since the start.
+        file: State of the world file for later spawns: classes, variables, random stream.
+    """
+
+    bodies: Rows
+    wheels: Rows
+    vehicles: Rows
+    pids: Rows
+    limits: Rows
+    pivots: Rows
+
+    def __init__(self, seed: int = 0, file: Any = None) -> None:
+        """Start with an empty world at tick 0."""
+        self.clock: IntArray = np.zeros(1, np.int64)
+        self.seed = seed
+        self.file = file
+        self.tables = {name: Table(dtype, empty) for name, (dtype, empty) in TABLES.items()}
+        self.movers = Indices()
+        self.followers = Indices()
+        self.contacts = ContactData()
+        self.entities: dict[str, Entity] = {}
+        self.joints: dict[str, JointState] = {}
+        self.joints_of: dict[str, tuple[str, ...]] = {}
+        self.welds: dict[str, tuple[str, ...]] = {}
+        self.sensors: dict[str, Any] = {}
+        self.added = 0
+        self.relief = False
+        self._refresh()
+
+    @property
+    def ticks(self) -> int:
+        """Steps since the start."""
+        return int(self.clock[0])
+
+    # ------------------------------------------------------------ rows
+    def insert(self, table: str, rows: Rows) -> int:
+        """Copy rows into a table and return where the first one is."""
+        first = self.tables[table].add(rows)
+        setattr(self, table, self.tables[table].rows)
+        return first
+
+    def delete(self, table: str, first: int, count: int = 1) -> None:
+        """Free rows of a table."""
+        self.tables[table].remove(first, count)
+
+    def add_rows(self, model: EntityModel, z: float | None = None) -> Entity:
+        """Add the rows of an entity; its shapes and sensors are added elsewhere.
+
+        Args:
+            model: What it consists of.
+            z: Height of the reference point [m]; None: as in the model.
+        """
+        row = self.insert("bodies", model.body)
+        if z is not None:
+            self.bodies["z"][row] = z
+        vehicle_row, wheel0, pid0, limit0 = -1, 0, 0, 0
+        if model.vehicle is not None:
+            wheel0 = self.insert("wheels", model.wheels)
+            self.wheels["body"][wheel0 : wheel0 + len(model.wheels)] = row
+            pid0 = self.insert("pids", model.pids)
+            vehicle_row = self.insert("vehicles", model.vehicle)
+            vehicle = self.vehicles[vehicle_row]
+            vehicle["body"], vehicle["wheel0"], vehicle["pid0"] = row, wheel0, pid0
+            vehicle["odo_left"] += wheel0
+            vehicle["odo_right"] += wheel0
+            limit0 = self.insert("limits", model.limits)
+            self.limits["vehicle"][limit0 : limit0 + len(model.limits)] = vehicle_row
+        entity = Entity(model, new_token(), self.added, row, vehicle_row, wheel0, pid0, limit0)
+        self.added += 1
+        self.entities[model.name] = entity
+        return entity
+
+    def free_rows(self, entity: Entity) -> None:
+        """Free the rows of an entity."""
+        del self.entities[entity.name]
+        self.delete("bodies", entity.row)
+        model = entity.model
+        if model.vehicle is not None:
+            self.delete("vehicles", entity.vehicle_row)
+            self.delete("wheels", entity.wheel0, len(model.wheels))
+            self.delete("pids", entity.pid0, len(model.pids))
+            self.delete("limits", entity.limit0, len(model.limits))
+
+    # ------------------------------------------------------------ whole state
+    def copy(self) -> Data:
+        """Return an independent copy of everything."""
+        return copy.deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all attributes but the views of the tables."""
+        return {name: value for name, value in self.__dict__.items() if name not in TABLES}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore all attributes and renew the views."""
+        self.__dict__.update(state)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        for name, table in self.tables.items():
+            setattr(self, name, table.rows)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all numbers are the same to the byte; tokens do not count."""
+        return isinstance(other, Data) and not differences(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # a state is mutable
+
+
+def differences(a: Any, b: Any, path: str = "data") -> list[str]:
+    """Return the paths of all differences between two states, or parts of them.
+
+    Tokens do not count, and models of entities by name only: their numbers are in the tables.
+    """
+    if a is b:
+        return []
+    if isinstance(a, EntityModel) and isinstance(b, EntityModel):
+        return [] if a.name == b.name else [f"{path}: {a.name} and {b.name}"]
+    if type(a) is not type(b):
+        return [f"{path}: {type(a).__name__} and {type(b).__name__}"]
+    if "__getstate__" in type(a).__dict__:
+        return differences(a.__getstate__(), b.__getstate__(), path)
+    if isinstance(a, np.ndarray):
+        if a.dtype.names and a.shape == b.shape:
+            return (
+                [
+                    f"{path}.{name}[{k}]: {a[name][k]!r} and {b[name][k]!r}"
+                    for name in a.dtype.names
+                    for k in range(len(a))
+                    if a[name][k].tobytes() != b[name][k].tobytes()
+                ]
+                if a.tobytes() != b.tobytes()
+                else []
+            )
+        same = a.shape == b.shape and a.tobytes() == b.tobytes()
+        return [] if same else [f"{path}: {a!r} and {b!r}"]
+    parts = dict(_parts(a)), dict(_parts(b))
+    if not parts[0] and not parts[1]:
+        return [] if a == b or (a != a and b != b) else [f"{path}: {a!r} and {b!r}"]
+    if list(parts[0]) != list(parts[1]):
+        return [f"{path}: {list(parts[0])} and {list(parts[1])}"]
+    return [
+        d for key in parts[0] for d in differences(parts[0][key], parts[1][key], f"{path}.{key}")
+    ]
+
+
+def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the parts of a value; nothing for plain values."""
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, list | tuple):
+        yield from enumerate(value)
+    elif hasattr(value, "__dict__") or hasattr(value, "__slots__"):
+        names = [*getattr(value, "__slots__", ()), *getattr(value, "__dict__", ())]
+        yield from ((n, getattr(value, n)) for n in names if n not in ("token", *TABLES))

@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rigid islands: entities joined by welds become one body with one centre of mass.
+
+Source: the design of mecanum wheels and rigid islands, sections 1 and 4. Entities are nodes, welds
+are edges; a flood fill finds the islands. The first vehicle of an island (else its first entity)
+leads: its row has the mass of all, by the parallel-axis theorem, and is integrated; the shapes of
+all are attached to it. The others, the followers, keep a row of their own that follows rigidly, so
+that their pose, wheels and sensors work as before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from mvsim_core.dynamics.followers import followers_kernel
+from mvsim_core.errors import BuildError
+from mvsim_core.geometry.polygons import convex_parts
+from mvsim_core.geometry.poses import moved
+from mvsim_core.state.arrays import FloatArray
+from mvsim_core.state.entities import Entity, Inertia, Solid
+from mvsim_core.terrain.ground import Ground
+from mvsim_core.world.data import Data
+from mvsim_core.world.joints import connect, disconnect
+
+Offset = tuple[float, float, float]
+NO_OFFSET: Offset = (0.0, 0.0, 0.0)
+
+
+def add_to_solver(data: Data, entity: Entity) -> None:
+    """Add the shapes of an entity that is in no island to the contact solver."""
+    if entity.model.solids:
+        _enter_shapes(data, entity, entity.row, NO_OFFSET, 0.0)
+        if entity.model.movable:
+            data.movers.add(entity.row)
+
+
+def add_fixture_to_solver(data: Data, owner: int, solid: Solid) -> None:
+    """Add a shape of a fixed part of the world to the contact solver."""
+    for part in convex_parts(solid.points):
+        data.contacts.add_shape(-1, owner, part, solid.material, solid.z_range)
+
+
+def remove_from_solver(data: Data, entity: Entity) -> None:
+    """Remove an entity that is in no island from the contact solver."""
+    data.contacts.remove_body(entity.row)
+    data.movers.discard(entity.row)
+
+
+def weld(data: Data, ground: Ground, a: str, b: str) -> None:
+    """Join two entities, and all that they are welded to, rigidly at their current poses.
+
+    Raises:
+        BuildError: One of them cannot move freely or has no mass; nothing is changed then.
+    """
+    if b in data.welds.get(a, ()):
+        return
+    names = sorted({*component(data, a), *component(data, b)}, key=_order(data))
+    _check(data, names)
+    for one, other in ((a, b), (b, a)):
+        data.welds[one] = (*data.welds.get(one, ()), other)
+    _form(data, ground, names)
+
+
+def unweld(data: Data, ground: Ground, a: str, b: str) -> None:
+    """Remove the weld of two entities, if there is one."""
+    if b not in data.welds.get(a, ()):
+        return
+    names = component(data, a)
+    for one, other in ((a, b), (b, a)):
+        rest = tuple(n for n in data.welds[one] if n != other)
+        if rest:
+            data.welds[one] = rest
+        else:
+            del data.welds[one]
+    _form(data, ground, names)
+
+
+def unweld_all(data: Data, ground: Ground, name: str) -> None:
+    """Remove all welds of an entity."""
+    for other in data.welds.get(name, ()):
+        unweld(data, ground, name, other)
+
+
+def component(data: Data, start: str) -> list[str]:
+    """Return the names that welds connect with one, in the order of adding."""
+    found: set[str] = set()
+    todo = [start]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += [n for n in data.welds.get(name, ()) if n not in found]
+    return sorted(found, key=_order(data))
+
+
+def _order(data: Data) -> Callable[[str], int]:
+    return lambda name: data.entities[name].order
+
+
+def _check(data: Data, names: Iterable[str]) -> None:
+    for name in names:
+        model = data.entities[name].model
+        if not model.dynamic:
+            raise BuildError(
+                f"weld: {name!r} has no body that moves freely; only such bodies make"
+                f" an island ({', '.join(names)})"
+            )
+        if not model.inertia.mass > 0.0:
+            raise BuildError(
+                f"weld: {name!r} has no mass (must be > 0 [kg], got"
+                f" {model.inertia.mass:g}); an island has the mass of all its bodies"
+            )
+
+
+def _form(data: Data, ground: Ground, names: list[str]) -> None:
+    """Form the islands of some entities again."""
+    joints = dict.fromkeys(j for name in names for j in data.joints_of.get(name, ()))
+    targets = {name: disconnect(data, name) for name in joints}
+    for name in names:
+        _release(data, ground, data.entities[name])
+    left = dict.fromkeys(names)
+    while left:
+        island = [data.entities[n] for n in component(data, next(iter(left)))]
+        for member in island:
+            del left[member.name]
+        if len(island) == 1:
+            add_to_solver(data, island[0])
+        else:
+            leader = next((m for m in island if m.kind == "vehicle"), island[0])
+            _gather(data, ground, leader, [m for m in island if m is not leader])
+    for name, target in targets.items():
+        connect(data, name, target)
+
+
+def _release(data: Data, ground: Ground, entity: Entity) -> None:
+    """Restore the own mass of an entity and remove its shapes from the solver."""
+    remove_from_solver(data, entity)
+    body = data.bodies[entity.row]
+    if body["leader"] >= 0:
+        body["leader"] = -1
+        body["off_x"], body["off_y"], body["off_yaw"] = NO_OFFSET
+        data.followers.discard(entity.row)
+        ground.remove(entity)
+        ground.add(entity, data)
+    _set_mass(data, entity, entity.model.inertia)
+
+
+def _gather(data: Data, ground: Ground, leader: Entity, others: list[Entity]) -> None:
+    px, py, spin = _momentum(data, [leader, *others])
+    parts = [(leader.model.inertia, NO_OFFSET)]
+    base = float(data.bodies["z"][leader.row])
+    _enter_shapes(data, leader, leader.row, NO_OFFSET, 0.0)
+    for other in others:
+        offset = _offset(data, leader, other)
+        rise = float(data.bodies["z"][other.row]) - base
+        parts.append((other.model.inertia, offset))
+        _enter_shapes(data, other, leader.row, offset, rise)
+        body = data.bodies[other.row]
+        body["leader"] = leader.row
+        body["off_x"], body["off_y"], body["off_yaw"] = offset
+        data.followers.add(other.row)
+        ground.remove(other)
+        ground.add(other, data, follower=True)
+    data.movers.add(leader.row)
+    _set_mass(data, leader, combined(parts))
+    _set_momentum(data, leader, px, py, spin)
+    followers_kernel(data.bodies, np.array([other.row for other in others]))
+
+
+def _enter_shapes(data: Data, entity: Entity, row: int, offset: Offset, rise: float) -> None:
+    """Attach the shapes of an entity to a row of BODY, at an offset in its frame."""
+    for solid in entity.model.solids:
+        z_range = (solid.z_range[0] + rise, solid.z_range[1] + rise)
+        for part in convex_parts(solid.points):
+            points = part if offset is NO_OFFSET else moved(part, offset)
+            data.contacts.add_shape(row, entity.row, points, solid.material, z_range)
+
+
+def _momentum(data: Data, members: list[Entity]) -> tuple[float, float, float]:
+    """Return the momentum of bodies [N s] and their angular momentum about the world's origin."""
+    px = py = spin = 0.0
+    for member in members:
+        b, own = data.bodies[member.row], member.model.inertia
+        x, y = moved(np.array([own[1:3]]), (b["x"], b["y"], b["yaw"]))[0]
+        px += own.mass * float(b["cvx"])
+        py += own.mass * float(b["cvy"])
+        spin += own.about_com * float(b["wz"])
+        spin += own.mass * float(x * b["cvy"] - y * b["cvx"])
+    return px, py, spin
+
+
+def _set_momentum(data: Data, leader: Entity, px: float, py: float, spin: float) -> None:
+    """Give an island the velocity that keeps the momenta of its members."""
+    b = data.bodies[leader.row]
+    x, y = moved(np.array([[b["com_x"], b["com_y"]]]), (b["x"], b["y"], b["yaw"]))[0]
+    b["wz"] = (spin - (x * py - y * px)) / b["inertia"]
+    b["cvx"], b["cvy"] = px / b["mass"], py / b["mass"]
+    rx, ry = x - b["x"], y - b["y"]
+    b["vx"], b["vy"] = b["cvx"] + b["wz"] * ry, b["cvy"] - b["wz"] * rx
+
+
+def _offset(data: Data, leader: Entity, other: Entity) -> Offset:
+    a, b = data.bodies[leader.row], data.bodies[other.row]
+    c, s = math.cos(a["yaw"]), math.sin(a["yaw"])
+    dx, dy = float(b["x"] - a["x"]), float(b["y"] - a["y"])
+    return c * dx + s * dy, -s * dx + c * dy, float(b["yaw"] - a["yaw"])
+
+
+def combined(parts: list[tuple[Inertia, Offset]]) -> Inertia:
+    """Return the mass properties of bodies at poses in one frame (parallel-axis theorem)."""
+    mass = sum(i.mass for i, _ in parts)
+    centres: list[FloatArray] = [
+        moved(np.array([[i.com_x, i.com_y]]), pose)[0] for i, pose in parts
+    ]
+    weighted = [i.mass * centre for (i, _), centre in zip(parts, centres, strict=True)]
+    x, y = np.sum(weighted, axis=0) / mass
+    about = sum(
+        i.about_com + i.mass * float((cx - x) ** 2 + (cy - y) ** 2)
+        for (i, _), (cx, cy) in zip(parts, centres, strict=True)
+    )
+    return Inertia(mass, float(x), float(y), about)
+
+
+def _set_mass(data: Data, entity: Entity, inertia: Inertia) -> None:
+    """Change the mass of a body; the velocity of its reference point stays."""
+    body = data.bodies[entity.row : entity.row + 1]
+    body["mass"], body["com_x"], body["com_y"], body["inertia"] = inertia
+    c, s = np.cos(body["yaw"]), np.sin(body["yaw"])
+    body["cvx"] = body["vx"] - body["wz"] * (s * inertia.com_x + c * inertia.com_y)
+    body["cvy"] = body["vy"] + body["wz"] * (c * inertia.com_x - s * inertia.com_y)

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""`Runtime`: systems, ground, scenes and sensors, derived from the model and the entities alone.
+
+It holds no state that a snapshot needs: `sync` adapts it to any state of the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from mvsim_core.animation.keyframes import KeyframeAnimation
+from mvsim_core.animation.waypoint_path import PathFollower, WaypointPath
+from mvsim_core.controllers import controller_class
+from mvsim_core.errors import UnknownName
+from mvsim_core.friction import FRICTION
+from mvsim_core.kinematics.limits import TwistLimits
+from mvsim_core.scene3d import Scene3d
+from mvsim_core.sensors.plane_scene import PlaneScene
+from mvsim_core.sensors.sensor_set import SensorSet
+from mvsim_core.specs.actor import ActorSpec
+from mvsim_core.specs.element import OccupancyGridSpec
+from mvsim_core.state.entities import Entity
+from mvsim_core.terrain.ground import Ground
+from mvsim_core.world.data import Data
+from mvsim_core.world.model import Model
+from mvsim_core.world.systems import SystemGroups
+
+
+class Runtime:
+    """Systems, ground, scenes and sensors of a world.
+
+    Attributes:
+        kinematics: Limits of commands.
+        controllers: Motor controllers, by class.
+        friction: Friction models, by class.
+        animations: Motions that are functions of time.
+        ground: Height of the ground.
+        scene: Scene of the planar lidars.
+        scene3d: Scene of the 3D sensors.
+        sensors: All sensors and their schedule.
+        names: Name of the entity of each row of BODY.
+        ideal: Number of vehicles that are driven kinematically.
+    """
+
+    def __init__(self, model: Model) -> None:
+        """Add the fixed parts of the world; entities are added by `add`."""
+        self.model = model
+        self.kinematics = TwistLimits()
+        self.controllers = SystemGroups()
+        self.friction = SystemGroups()
+        self.animations: dict[int, Any] = {}
+        self.ground = Ground(list(model.maps))
+        self.scene = PlaneScene()
+        self.scene3d = Scene3d(lights=model.lights, renderers=model.renderers)
+        self.sensors = SensorSet()
+        self.names: dict[int, str] = {}
+        self.ideal = 0
+        self._entities: dict[int, Entity] = {}
+        self._sensors: dict[int, list[Any]] = {}
+        self._retired: dict[int, list[Any]] = {}  # of entities that may come back by a restore
+        for plane in model.planes:
+            self.ground.add_plane(plane)
+        for fixture in model.fixtures:
+            for solid in () if isinstance(fixture.spec, OccupancyGridSpec) else fixture.solids:
+                low, high = solid.z_range
+                self.scene.add_polygon(solid.points, zmin=low, zmax=high)
+        for grid in model.grids:
+            self.scene.add_grid(grid)
+        model.assembler.show_fixed(model, self.scene3d)
+        self.fixed_sensors = model.assembler.sensors(None, self.scene, self.scene3d)
+
+    def add(self, entity: Entity, data: Data) -> None:
+        """Add an entity whose rows are in the tables; `new_sensors` makes its sensors."""
+        self._entities[entity.token] = entity
+        self.names[entity.row] = entity.name
+        model, spec = entity.model, entity.spec
+        self.ground.add(entity, data, follower=data.bodies["leader"][entity.row] >= 0)
+        if model.vehicle is not None:
+            self._add_vehicle(entity)
+        elif isinstance(spec, ActorSpec) and spec.path is not None and spec.path.waypoints:
+            ground = self.ground if model.on_ground else None
+            self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
+        elif spec.animation is not None:
+            self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
+        copy = int(data.bodies["copy"][entity.row])
+        self.scene.add_body(entity.row, model.solids, copy)
+        self.scene3d.add(entity.token, partial(self.model.assembler.parts, entity), copy)
+
+    def remove(self, entity: Entity, tick: int) -> None:
+        """Remove an entity; its rows may be free already."""
+        del self._entities[entity.token], self.names[entity.row]
+        self.ground.remove(entity)
+        self.animations.pop(entity.token, None)
+        self.scene.remove_body(entity.row)
+        self.scene3d.remove(entity.token)
+        self._retire(entity, tick)
+        if entity.model.vehicle is None:
+            return
+        spec = entity.spec
+        self.ideal -= int(entity.model.body["ideal"][0])
+        self.controllers.remove(_controller(spec), [entity.vehicle_row])
+        rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
+        self.friction.remove(spec.friction.kind, rows)
+        if len(entity.model.limits):
+            self.kinematics.remove(entity.limit0)
+
+    def _retire(self, entity: Entity, tick: int) -> None:
+        sensors = self._sensors.pop(entity.token, [])
+        self.sensors.remove(sensors, tick)
+        for sensor in sensors:
+            sensor.bind(RemovedSensorData(sensor.full_name))
+        if sensors:
+            self._retired[entity.token] = sensors
+
+    def begin(self, data: Data) -> None:
+        """Schedule the fixed sensors of a new state."""
+        self.schedule(self.fixed_sensors, data)
+
+    def sync(self, data: Data) -> None:
+        """Adapt to another state of the same model: remove and add entities until both agree."""
+        there = {entity.token: entity for entity in data.entities.values()}
+        for entity in [e for token, e in self._entities.items() if token not in there]:
+            self.remove(entity, data.ticks)
+        for token, entity in there.items():
+            if token not in self._entities:
+                self.add(entity, data)
+                self.schedule(self.new_sensors(entity), data)
+        for entity in there.values():
+            self.ground.refit(entity, data)
+        for sensor in self.all_sensors():
+            sensor.bind(data.sensors[sensor.full_name])
+        self.sensors.resync(data.ticks)
+
+    def remove_sensors(self, tick: int) -> None:
+        """Remove all sensors for good."""
+        for entity in list(self._entities.values()):
+            self._retire(entity, tick)
+            self._retired[entity.token] = []
+        self.sensors.remove(self.fixed_sensors, tick)
+        self.fixed_sensors = []
+
+    def entities(self) -> Iterable[Entity]:
+        """Return all entities, of all copies."""
+        return self._entities.values()
+
+    def sensors_of(self, entity: Entity) -> list[Any]:
+        """Return the sensors of a vehicle, in file order."""
+        return self._sensors.get(entity.token, [])
+
+    def all_sensors(self) -> Iterator[Any]:
+        """Iterate over all sensors: vehicle by vehicle, then the fixed ones."""
+        for sensors in self._sensors.values():
+            yield from sensors
+        yield from self.fixed_sensors
+
+    def _add_vehicle(self, entity: Entity) -> None:
+        spec = entity.spec
+        cls = _controller(spec)
+        self.ideal += int(entity.model.body["ideal"][0])
+        self.controllers.add(cls, cls, spec.dynamics.controller, [entity.vehicle_row])
+        rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
+        kind = spec.friction.kind
+        self.friction.add(kind, FRICTION.get(kind), spec.friction, rows)
+        if len(entity.model.limits):
+            self.kinematics.add(entity.limit0, entity.model.kinematics)
+
+    def new_sensors(self, entity: Entity, copy: int = 0) -> list[Any]:
+        """Return the sensors of a vehicle in a copy; the same ones if it came back."""
+        sensors = self._retired.pop(entity.token, None)
+        if sensors is None and entity.kind == "vehicle":
+            sensors = self.model.assembler.sensors(entity.model, self.scene, self.scene3d)
+        for sensor in sensors or ():
+            sensor.bind_rows(entity.row, entity.wheel0, entity.n_wheels, copy)
+        self._sensors[entity.token] = sensors or []
+        return sensors or []
+
+    def schedule(self, sensors: list[Any], data: Data) -> None:
+        """Schedule sensors with their data in a state, or with new data."""
+        for sensor in sensors:
+            kept = data.sensors.get(sensor.full_name)
+            if kept is None:
+                kept = data.sensors[sensor.full_name] = sensor.new_data(data.seed)
+            sensor.bind(kept)
+        self.sensors.add(sensors, data.ticks)
+
+
+class RemovedSensorData:
+    """Replaces the data of a sensor whose vehicle was removed: every access raises UnknownName."""
+
+    def __init__(self, name: str) -> None:
+        """Keep the name for the message."""
+        self.__dict__["_name"] = name
+
+    def __getattr__(self, field: str) -> Any:
+        """Raise the error.
+
+        Raises:
+            UnknownName: Always.
+        """
+        if field.startswith("__"):
+            raise AttributeError(field)
+        raise UnknownName("sensor", self._name, reason="was removed with its vehicle")
+
+
+def _controller(spec: Any) -> type[Any]:
+    cls: type[Any] = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
+    return cls
+
+
+def _path(spec: ActorSpec) -> WaypointPath:
+    assert spec.path is not None
+    return WaypointPath(
+        spec.init_pose,
+        spec.path.waypoints,
+        loop=spec.path.loop,
+        speeds=(spec.walking_speed, spec.running_speed),
+    )

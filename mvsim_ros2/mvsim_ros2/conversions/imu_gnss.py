@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""IMU readings to sensor_msgs/Imu, GNSS readings to sensor_msgs/NavSatFix."""
+
+from __future__ import annotations
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Quaternion, Vector3
+from sensor_msgs.msg import Imu, NavSatFix, NavSatStatus
+from std_msgs.msg import Header
+
+from mvsim_core.geometry.poses import FloatArray
+from mvsim_core.sensors.gnss import GnssReading
+from mvsim_core.sensors.imu import ImuReading
+
+
+def imu_message(reading: ImuReading, frame: str, stamp: Time) -> Imu:
+    """Return angular velocity and specific force by REP-145.
+
+    At rest the acceleration is +g upwards; the first variance of what is not measured is -1.
+    """
+    message = Imu(
+        header=Header(stamp=stamp, frame_id=frame),
+        angular_velocity=_vector(reading.angular_velocity),
+        linear_acceleration=_vector(reading.linear_acceleration),
+        angular_velocity_covariance=reading.angular_velocity_covariance.ravel(),
+        linear_acceleration_covariance=reading.linear_acceleration_covariance.ravel(),
+        orientation_covariance=reading.orientation_covariance.ravel(),
+    )
+    if reading.orientation is not None:
+        x, y, z, w = reading.orientation
+        message.orientation = Quaternion(x=x, y=y, z=z, w=w)
+    return message
+
+
+def fix_message(reading: GnssReading, frame: str, stamp: Time) -> NavSatFix:
+    """Return a position in degrees and metres above the WGS84 ellipsoid."""
+    return NavSatFix(
+        header=Header(stamp=stamp, frame_id=frame),
+        status=NavSatStatus(status=reading.status, service=NavSatStatus.SERVICE_GPS),
+        latitude=reading.latitude,
+        longitude=reading.longitude,
+        altitude=reading.altitude,
+        position_covariance=reading.covariance.ravel(),
+        position_covariance_type=reading.covariance_type,
+    )
+
+
+def _vector(values: FloatArray) -> Vector3:
+    x, y, z = values.tolist()
+    return Vector3(x=x, y=y, z=z)

@@ -1,0 +1,284 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Subscriptions of velocity and Ackermann commands.
+
+The path of a command: a callback in the executor thread converts and checks the message and posts
+it to the mailbox, under the name of its vehicle; the stepping thread gives the newest one to the
+vehicle before the next step.
+
+`cmd_vel` is subscribed to as Twist, TwistStamped, or both (parameter enable_stamped_cmd_vel). In
+automatic mode both types are subscribed to until a publisher appears, then only the published
+type: with two types on one topic, tools such as `ros2 topic echo` and rosbag2 refuse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.node import Node
+
+from mvsim_core import CommandError, Vehicle, World
+from mvsim_ros2.conversions.commands import (
+    AckermannCommand,
+    TwistCommand,
+    ackermann_command,
+    non_finite_fields,
+    twist_command,
+)
+from mvsim_ros2.inputs.second_participant import SecondParticipant
+from mvsim_ros2.names.topic_names import TopicNames
+from mvsim_ros2.names.topics import (
+    ACKERMANN_CMD,
+    ACKERMANN_CMD_UNSTAMPED,
+    CMD_VEL,
+    CMD_VEL_STAMPED,
+    Topic,
+)
+from mvsim_ros2.parameters.settings import Settings, StampedChoice
+from mvsim_ros2.runtime.runner import Mailbox
+
+#: Types of cmd_vel that are subscribed to, for each value of enable_stamped_cmd_vel.
+CMD_VEL_TYPES: Mapping[StampedChoice, tuple[Topic, ...]] = {
+    "auto": (CMD_VEL, CMD_VEL_STAMPED),
+    "true": (CMD_VEL_STAMPED,),
+    "false": (CMD_VEL,),
+}
+#: Topics of Ackermann commands, with the hint for publishers that send the other type: a DDS
+#: participant of Fast DDS can have only one type for a topic.
+ACKERMANN_TOPICS: Mapping[Topic, str] = {
+    ACKERMANN_CMD: f"send them on {ACKERMANN_CMD_UNSTAMPED.name}",
+    ACKERMANN_CMD_UNSTAMPED: f"send them on {ACKERMANN_CMD.name}",
+}
+#: Shortest wall time [s] between two warnings about commands that are not finite.
+WARNING_PERIOD = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTopics:
+    """The command topics of one vehicle.
+
+    Attributes:
+        names: Topic names of the vehicle.
+        ackermann: Whether it accepts Ackermann commands too.
+    """
+
+    names: TopicNames
+    ackermann: bool
+
+
+class CommandSubscriptions:
+    """The command subscriptions of all vehicles; methods belong to the executor thread.
+
+    Args:
+        node: Main node.
+        mailbox: Where commands are posted for the next step.
+        settings: Parameters of the node.
+    """
+
+    def __init__(self, node: Node, mailbox: Mailbox, settings: Settings) -> None:
+        """Create no subscriptions yet."""
+        self._node = node
+        self._mailbox = mailbox
+        self._angle = settings.cmd_angle_instead_rotvel
+        self._types = CMD_VEL_TYPES[settings.enable_stamped_cmd_vel]
+        self._second = SecondParticipant(node) if len(self._types) > 1 else None
+        self._topics: dict[str, CommandTopics] = {}
+        self._subscriptions: dict[str, list[TypedSubscription]] = {}
+        #: Texts of the CommandErrors that were logged; a new vehicle of the same name logs again.
+        self._reported: WeakKeyDictionary[Vehicle, set[str]] = WeakKeyDictionary()
+
+    def update(self, vehicles: Mapping[str, CommandTopics]) -> None:
+        """Subscribe for new vehicles and unsubscribe for removed ones."""
+        for name, topics in list(self._topics.items()):
+            if vehicles.get(name) != topics:
+                self._remove(name)
+        for name, topics in vehicles.items():
+            if name not in self._topics:
+                self._topics[name] = topics
+                self._subscriptions[name] = [*self._subscribe(name, topics)]
+
+    def check_publishers(self) -> None:
+        """Adapt to the types that publishers offer, see `TypedSubscription.check_publishers`."""
+        for subscriptions in self._subscriptions.values():
+            for subscription in subscriptions:
+                subscription.check_publishers(self._node)
+
+    def close(self) -> None:
+        """Unsubscribe and end the second participant."""
+        self.update({})
+        if self._second:
+            self._second.close()
+
+    def _subscribe(self, vehicle: str, topics: CommandTopics) -> Iterable[TypedSubscription]:
+        # Twist in the second participant, if there is one: one participant, one type a topic.
+        plain = self._second.node if self._second else self._node
+        nodes = {topic: plain if topic is CMD_VEL else self._node for topic in self._types}
+        on_twist = partial(self._on_twist, vehicle)
+        hint = "see enable_stamped_cmd_vel"
+        yield self._typed(topics, CMD_VEL, nodes, on_twist, hint)
+        if topics.ackermann:
+            callback = partial(self._on_ackermann, vehicle)
+            for topic, hint in ACKERMANN_TOPICS.items():
+                yield self._typed(topics, topic, {topic: self._node}, callback, hint)
+
+    def _typed(
+        self,
+        topics: CommandTopics,
+        topic: Topic,
+        nodes: Mapping[Topic, Node],
+        callback: Callable[[Any], None],
+        hint: str,
+    ) -> TypedSubscription:
+        name = self._node.resolve_topic_name(topics.names.topic(topic.name))
+        return TypedSubscription(name, nodes, callback, hint)
+
+    def _remove(self, vehicle: str) -> None:
+        del self._topics[vehicle]
+        for subscription in self._subscriptions.pop(vehicle):
+            subscription.close()
+
+    # ------------------------------------------------------------ executor thread
+    def _on_twist(self, vehicle: str, message: Any) -> None:
+        command = twist_command(message)
+        self._post(vehicle, command, partial(follow_twist, command=command, angle=self._angle))
+
+    def _on_ackermann(self, vehicle: str, message: Any) -> None:
+        command = ackermann_command(message)
+        self._post(vehicle, command, lambda handle: handle.set_ackermann(*command))
+
+    def _post(
+        self,
+        vehicle: str,
+        command: TwistCommand | AckermannCommand,
+        follow: Callable[[Vehicle], None],
+    ) -> None:
+        bad = non_finite_fields(command)
+        if bad:
+            text = f"{vehicle}: command refused, not a finite number: {bad}"
+            self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)
+            return
+        self._mailbox.post(vehicle, partial(self._apply, vehicle, follow))
+
+    # ------------------------------------------------------------ stepping thread
+    def _apply(self, name: str, follow: Callable[[Vehicle], None], world: World) -> None:
+        vehicle = world.vehicles.get(name)
+        if vehicle is None:  # removed since the command was posted
+            return
+        try:
+            follow(vehicle)
+        except CommandError as error:
+            self._report_once(vehicle, str(error))
+
+    def _report_once(self, vehicle: Vehicle, text: str) -> None:
+        """Log why a vehicle cannot follow a command, once for each reason."""
+        reported = self._reported.setdefault(vehicle, set())
+        if text not in reported:
+            reported.add(text)
+            self._node.get_logger().warning(text)
+
+
+def follow_twist(vehicle: Vehicle, command: TwistCommand, *, angle: bool) -> None:
+    """Give a vehicle a velocity command.
+
+    Args:
+        vehicle: The vehicle.
+        command: Velocity in the vehicle frame [m/s, m/s, rad/s].
+        angle: Whether wz is, for vehicles that steer, not the yaw rate but the angle [rad] of a
+            virtual front centre wheel.
+
+    Raises:
+        CommandError: Its controller accepts no velocities.
+    """
+    if angle and "ackermann" in vehicle.accepts:
+        vehicle.sideways(command.vy)
+        vehicle.set_ackermann(command.vx, command.wz)
+    else:
+        vehicle.set_twist(*command)
+
+
+class TypedSubscription:
+    """A subscription of one topic in one of several types, which reports type mismatches.
+
+    ROS 2 reports nothing when publisher and subscriber of a topic disagree about its type.
+
+    Args:
+        topic: Resolved name.
+        nodes: Node for each type that may be subscribed to.
+        callback: Called with each message, in an executor thread.
+        hint: What to do when a publisher sends another type.
+    """
+
+    def __init__(
+        self, topic: str, nodes: Mapping[Topic, Node], callback: Callable[[Any], None], hint: str
+    ) -> None:
+        """Subscribe to all types."""
+        self.topic = topic
+        self._nodes = nodes
+        self._callback = callback
+        self._hint = hint
+        self._subscriptions: dict[str, tuple[Node, Any]] = {}
+        self._offered: frozenset[str] = frozenset()
+        self._subscribe()
+
+    def check_publishers(self, node: Node) -> None:
+        """Subscribe to the types that publishers offer and log mismatches."""
+        infos = node.get_publishers_info_by_topic(self.topic)
+        error = self.adapt(frozenset(info.topic_type for info in infos))
+        if error:
+            node.get_logger().error(error)
+
+    def adapt(self, offered: frozenset[str]) -> str:
+        """Subscribe to the offered types, or to all if none is; return an error text or ""."""
+        if offered == self._offered:
+            return ""
+        self._offered = offered
+        self._subscribe()
+        supported = frozenset(t.type_name for t in self._nodes)
+        unsupported = offered - supported
+        if unsupported:
+            return (
+                f"{self.topic}: a publisher sends {_listing(unsupported)}, but this node"
+                f" subscribes to {_listing(supported)}: those commands are lost; {self._hint}"
+            )
+        if len(offered) > 1:
+            return (
+                f"{self.topic}: publishers disagree, they send {_listing(offered)};"
+                " both are followed, the last command wins"
+            )
+        return ""
+
+    def _subscribe(self) -> None:
+        supported = {t.type_name for t in self._nodes}
+        for topic, node in self._nodes.items():
+            name = topic.type_name
+            needed = name in self._offered or not self._offered & supported
+            if needed and name not in self._subscriptions:
+                subscription = node.create_subscription(
+                    topic.type,
+                    self.topic,
+                    self._callback,
+                    topic.qos,
+                    # The node's default group keeps every entity that was ever in it.
+                    callback_group=MutuallyExclusiveCallbackGroup(),
+                )
+                self._subscriptions[name] = (node, subscription)
+            elif not needed and name in self._subscriptions:
+                self._unsubscribe(name)
+
+    def _unsubscribe(self, name: str) -> None:
+        node, subscription = self._subscriptions.pop(name)
+        node.destroy_subscription(subscription)
+
+    def close(self) -> None:
+        """Unsubscribe."""
+        for name in list(self._subscriptions):
+            self._unsubscribe(name)
+
+
+def _listing(types: frozenset[str]) -> str:
+    return " and ".join(sorted(types))

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Topic names and namespaces of vehicles and sensors, made from their names in the world file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+
+from mvsim_ros2.parameters.settings import Settings
+
+_NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_]")
+
+
+def topic_token(name: str) -> str:
+    """Return a name as one level of a ROS topic: letters, digits and single underscores.
+
+    World files allow any name, such as "front laser" or "laser-1"; ROS does not.
+    """
+    # A leading underscore hides a topic; a trailing one would double when a number is added.
+    token = re.sub("_+", "_", _NOT_ALLOWED.sub("_", name)).strip("_") or "unnamed"
+    return f"n{token}" if token[0].isdigit() else token
+
+
+def unique_tokens(names: Iterable[str], reserved: Iterable[str] = ()) -> dict[str, str]:
+    """Return a topic token for each name; equal tokens are numbered.
+
+    Args:
+        names: Names in the world file.
+        reserved: Tokens that are in use already.
+    """
+    tokens: dict[str, str] = {}
+    taken = set(reserved)
+    for name in names:
+        base = token = topic_token(name)
+        number = 2
+        while token in taken:
+            token = f"{base}_{number}"
+            number += 1
+        taken.add(token)
+        tokens[name] = token
+    return tokens
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNames:
+    """Topic names of one vehicle, relative to the node's namespace."""
+
+    namespace: str  # "" or "r1/"
+    tf: str
+    tf_static: str
+
+    def topic(self, name: str) -> str:
+        """Return the name of a topic of the vehicle."""
+        return self.namespace + name
+
+
+def topic_names_of(settings: Settings, token: str, *, only_vehicle: bool) -> TopicNames:
+    """Return the topic names of a vehicle.
+
+    Args:
+        settings: Parameters of the node.
+        token: Topic token of the vehicle.
+        only_vehicle: Whether the world has no other vehicle.
+    """
+    bare = only_vehicle and not settings.force_publish_vehicle_namespace
+    return _topic_names(settings, "" if bare else f"{token}/")
+
+
+def _topic_names(settings: Settings, namespace: str) -> TopicNames:
+    # With a frame prefix all vehicles share one /tf.
+    tf_namespace = "" if settings.frame_prefix else namespace
+    return TopicNames(namespace, f"{tf_namespace}tf", f"{tf_namespace}tf_static")
+
+
+class VehicleTopicNames:
+    """Topic names of all vehicles; a vehicle that is spawned again gets its former ones.
+
+    Names never change while a vehicle exists: the only vehicle of the world file has bare names
+    and keeps them when others are spawned. Spawned vehicles have a namespace.
+
+    Args:
+        settings: Parameters of the node.
+        vehicles: Vehicle names in the world file.
+    """
+
+    def __init__(self, settings: Settings, vehicles: Iterable[str]) -> None:
+        """Choose the names of the vehicles in the world file."""
+        self._settings = settings
+        tokens = unique_tokens(vehicles)
+        only = len(tokens) == 1
+        self._names = {
+            name: topic_names_of(settings, token, only_vehicle=only)
+            for name, token in tokens.items()
+        }
+
+    def of(self, vehicle: str, namespace: str = "") -> TopicNames:
+        """Return the topic names of a vehicle, in a requested namespace if one is given."""
+        if namespace:
+            return _topic_names(self._settings, f"{namespace.rstrip('/')}/")
+        if vehicle not in self._names:
+            token = self._free(topic_token(vehicle))
+            self._names[vehicle] = topic_names_of(self._settings, token, only_vehicle=False)
+        return self._names[vehicle]
+
+    def _free(self, token: str) -> str:
+        taken = {names.namespace for names in self._names.values()}
+        if f"{token}/" not in taken:
+            return token
+        return next(f"{token}_{i}" for i in count(2) if f"{token}_{i}/" not in taken)

@@ -1,0 +1,364 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The topics of the node: names, types, QoS and help, each defined once.
+
+The table in docs/ros2_interface.md is made from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import (
+    Polygon,
+    PoseArray,
+    PoseWithCovarianceStamped,
+    Twist,
+    TwistStamped,
+)
+from mvsim_msgs.msg import Contacts, WheelStates
+from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import (
+    CameraInfo,
+    Image,
+    Imu,
+    JointState,
+    LaserScan,
+    NavSatFix,
+    PointCloud2,
+)
+from std_msgs.msg import Bool, Float64, String
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+
+#: History depths that hold at least one second, for reliable subscribers that are delayed: of
+#: topics with a message each tick, at publish_rate (default 50 Hz), and of 2D lidars.
+CLOCK_DEPTH, FAST_DEPTH, SCAN_DEPTH = 1000, 100, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic, or one for each vehicle or sensor.
+
+    Attributes:
+        name: Relative to the namespace of the vehicle, or absolute; with placeholders {…}.
+        type: Message class.
+        depth: History depth; all topics are reliable, which matches every subscriber.
+        help: Content and rate.
+        latched: Whether late subscribers get the last message (transient local).
+        frame: header.frame_id, and child_frame_id after an arrow; empty: none.
+        mvsim_name: Name in the C++ MVSim, where it differs.
+        common_name: Additional name for the only sensor of its class on its vehicle.
+        per_vehicle: Whether each vehicle has one.
+    """
+
+    name: str
+    type: Any
+    depth: int
+    help: str
+    latched: bool = False
+    frame: str = ""
+    mvsim_name: str = ""
+    common_name: str = ""
+    per_vehicle: bool = True
+
+    @property
+    def qos(self) -> QoSProfile:
+        """The QoS, before overrides."""
+        return QoSProfile(
+            history=HistoryPolicy.KEEP_LAST,
+            depth=self.depth,
+            reliability=ReliabilityPolicy.RELIABLE,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL
+            if self.latched
+            else DurabilityPolicy.VOLATILE,
+        )
+
+    @property
+    def type_name(self) -> str:
+        """`package/msg/Name`."""
+        package = self.type.__module__.partition(".")[0]
+        return f"{package}/msg/{self.type.__name__}"
+
+
+CMD_VEL = Topic("cmd_vel", Twist, 10, "Velocity in the vehicle frame; see enable_stamped_cmd_vel.")
+CMD_VEL_STAMPED = Topic("cmd_vel", TwistStamped, 10, "The same with a header, which is ignored.")
+ACKERMANN_CMD = Topic(
+    "ackermann_cmd",
+    AckermannDriveStamped,
+    10,
+    "Speed and steering angle; only for vehicles that steer.",
+)
+ACKERMANN_CMD_UNSTAMPED = Topic(
+    "ackermann_cmd_unstamped", AckermannDrive, 10, "The same without a header."
+)
+
+CLOCK = Topic(
+    "/clock",
+    Clock,
+    CLOCK_DEPTH,
+    "Simulated time, published first in each tick.",
+    per_vehicle=False,
+)
+DIAGNOSTICS = Topic(
+    "/diagnostics",
+    DiagnosticArray,
+    10,
+    "Real-time factor, step time; once a second of wall time.",
+    per_vehicle=False,
+)
+MAP = Topic(
+    "map",
+    OccupancyGrid,
+    1,
+    "First occupancy grid of the world; once. See publish_map.",
+    latched=True,
+    frame="map",
+    mvsim_name="simul_map",
+    per_vehicle=False,
+)
+MAP_METADATA = Topic(
+    "map_metadata",
+    MapMetaData,
+    1,
+    "Size, resolution and origin of the map; once.",
+    latched=True,
+    mvsim_name="simul_map_metadata",
+    per_vehicle=False,
+)
+TF = Topic(
+    "tf",
+    TFMessage,
+    100,
+    "map → odom → base_footprint → base_link; publish_rate, and before scans of the same tick."
+    " Wheels too while robot_description has subscribers.",
+)
+TF_STATIC = Topic("tf_static", TFMessage, 1, "base_link → sensors; once.", latched=True)
+ODOM = Topic(
+    "odom",
+    Odometry,
+    FAST_DEPTH,
+    "Wheel odometry, from zero or the initial pose (odom_starts_at); publish_rate.",
+    frame="odom → base_footprint",
+)
+GROUND_TRUTH = Topic(
+    "ground_truth/odom",
+    Odometry,
+    FAST_DEPTH,
+    "True pose and velocity; publish_rate.",
+    frame="map → base_link",
+    mvsim_name="base_pose_ground_truth",
+)
+COLLISION = Topic(
+    "collision",
+    Bool,
+    FAST_DEPTH,
+    "Whether it has been in contact since the last message; publish_rate.",
+)
+MARKERS = Topic(
+    "chassis_markers",
+    MarkerArray,
+    1,
+    "Chassis and wheels for RViz; after changes of steering angles, at most 10 Hz.",
+    latched=True,
+    frame="base_link",
+)
+CHASSIS_POLYGON = Topic(
+    "chassis_polygon", Polygon, 1, "Vertices of the chassis in base_link [m]; once.", latched=True
+)
+JOINT_STATES = Topic(
+    "joint_states",
+    JointState,
+    FAST_DEPTH,
+    "Angles, speeds and torques of the wheels, and steering angles; publish_rate.",
+)
+WHEEL_STATES = Topic(
+    "wheel_states",
+    WheelStates,
+    FAST_DEPTH,
+    "Ground forces, loads and motor torques of the wheels; publish_rate.",
+    frame="base_link",
+)
+ROBOT_DESCRIPTION = Topic(
+    "robot_description",
+    String,
+    1,
+    "URDF of the vehicle; at the start, and again for each new subscriber.",
+    latched=True,
+)
+INITIAL_POSE = Topic(
+    "initialpose",
+    PoseWithCovarianceStamped,
+    1,
+    "True pose, once for each new subscriber; only with publish_initialpose.",
+    frame="map",
+)
+AMCL_POSE = Topic(
+    "amcl_pose",
+    PoseWithCovarianceStamped,
+    1,
+    "True pose in place of that of AMCL; publish_rate, only with do_fake_localization.",
+    latched=True,
+    frame="map",
+)
+PARTICLE_CLOUD = Topic(
+    "particlecloud",
+    PoseArray,
+    1,
+    "The same pose as the only particle; publish_rate, only with do_fake_localization.",
+    frame="map",
+)
+CONTACTS = Topic(
+    "contacts",
+    Contacts,
+    FAST_DEPTH,
+    "All contacts in the world; publish_rate.",
+    frame="map",
+    per_vehicle=False,
+)
+SCAN = Topic(
+    "{sensor}",
+    LaserScan,
+    SCAN_DEPTH,
+    "2D lidar, on its name in the world file; also on scan_topic if it is the only one.",
+    frame="{sensor}",
+)
+
+POINTS = Topic(
+    "{sensor}/points",
+    PointCloud2,
+    5,
+    "3D lidar: x y z intensity ring, time if points differ in it; also on points if the only one.",
+    frame="{sensor}",
+    mvsim_name="{sensor}_points",
+    common_name="points",
+)
+IMU = Topic(
+    "{sensor}",
+    Imu,
+    CLOCK_DEPTH,
+    "IMU, as in REP-145; also on imu/data if it is the only one.",
+    frame="{sensor}",
+    common_name="imu/data",
+)
+FIX = Topic(
+    "{sensor}",
+    NavSatFix,
+    5,
+    "GNSS receiver; also on gps/fix if it is the only one.",
+    frame="{sensor}",
+    common_name="gps/fix",
+)
+ENCODERS = Topic(
+    "{sensor}", JointState, FAST_DEPTH, "Wheel encoders: position and velocity, no effort."
+)
+IMAGE = Topic(
+    "{sensor}/image_raw", Image, 5, "Colour camera: rgb8.", frame="{sensor}_optical_frame"
+)
+CAMERA_INFO = Topic(
+    "{sensor}/camera_info",
+    CameraInfo,
+    5,
+    "Intrinsics of the image with the same stamp; no distortion.",
+    frame="{sensor}_optical_frame",
+)
+RGB_IMAGE = Topic(
+    "{sensor}/image_raw",
+    Image,
+    5,
+    "Colour image of a depth camera: rgb8.",
+    frame="{sensor}_rgb_optical_frame",
+    mvsim_name="{sensor}_rgb/image_raw",
+)
+RGB_INFO = Topic(
+    "{sensor}/camera_info",
+    CameraInfo,
+    5,
+    "Intrinsics of the colour image.",
+    frame="{sensor}_rgb_optical_frame",
+    mvsim_name="{sensor}_rgb/camera_info",
+)
+RAW_DEPTH = Topic(
+    "{sensor}/depth/image_raw",
+    Image,
+    5,
+    "Depth image: 16UC1, millimetres, 0 without a hit (REP-118).",
+    frame="{sensor}_optical_frame",
+    mvsim_name="{sensor}_depth/image_raw",
+)
+DEPTH = Topic(
+    "{sensor}/depth/image",
+    Image,
+    5,
+    "Depth image: 32FC1, metres, NaN without a hit.",
+    frame="{sensor}_optical_frame",
+)
+DEPTH_INFO = Topic(
+    "{sensor}/depth/camera_info",
+    CameraInfo,
+    5,
+    "Intrinsics of the depth images.",
+    frame="{sensor}_optical_frame",
+    mvsim_name="{sensor}_depth/camera_info",
+)
+DEPTH_POINTS = Topic(
+    "{sensor}/points",
+    PointCloud2,
+    5,
+    "Depth camera: x y z rgb, ordered as the image, NaN without a hit.",
+    frame="{sensor}_optical_frame",
+    mvsim_name="{sensor}_points",
+)
+LOG = Topic(
+    "log/{table}/{column}",
+    Float64,
+    CLOCK_DEPTH,
+    "Columns of the log tables pose, wheel_1, wheel_2, …; each step, with publish_log_topics.",
+)
+INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED)
+OUTPUTS = (
+    CLOCK,
+    TF,
+    TF_STATIC,
+    ODOM,
+    GROUND_TRUTH,
+    COLLISION,
+    MARKERS,
+    CHASSIS_POLYGON,
+    JOINT_STATES,
+    WHEEL_STATES,
+    ROBOT_DESCRIPTION,
+    INITIAL_POSE,
+    AMCL_POSE,
+    PARTICLE_CLOUD,
+    SCAN,
+    POINTS,
+    IMU,
+    FIX,
+    ENCODERS,
+    IMAGE,
+    CAMERA_INFO,
+    RGB_IMAGE,
+    RGB_INFO,
+    RAW_DEPTH,
+    DEPTH,
+    DEPTH_INFO,
+    DEPTH_POINTS,
+    LOG,
+    CONTACTS,
+    MAP,
+    MAP_METADATA,
+    DIAGNOSTICS,
+)
+#: Topic names of vehicles and the world, which sensor topics cannot have.
+RESERVED_TOPICS = frozenset(
+    name
+    for topic in (*INPUTS, *OUTPUTS)
+    for name in (topic.name.lstrip("/"), topic.mvsim_name)
+    if name and "{" not in name
+)

@@ -1,0 +1,263 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Outputs of sensors by sensor class: a registry that third parties extend by entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from std_msgs.msg import Header
+
+from mvsim_core.registry import Registry
+from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
+from mvsim_ros2.conversions.images import (
+    camera_info_message,
+    color_image_message,
+    depth_image_message,
+    raw_depth_image_message,
+)
+from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message
+from mvsim_ros2.conversions.scans import scan_message
+from mvsim_ros2.conversions.wheels import joint_states_message
+from mvsim_ros2.names.frames import OPTICAL_FRAME, RGB_OPTICAL_FRAME
+from mvsim_ros2.names.topics import (
+    CAMERA_INFO,
+    DEPTH,
+    DEPTH_INFO,
+    DEPTH_POINTS,
+    ENCODERS,
+    FIX,
+    IMAGE,
+    IMU,
+    POINTS,
+    RAW_DEPTH,
+    RGB_IMAGE,
+    RGB_INFO,
+    SCAN,
+    Topic,
+)
+from mvsim_ros2.outputs.publisher import TopicPublisher
+
+
+@dataclass(frozen=True, slots=True)
+class SensorTopics:
+    """Topics and frame of one sensor.
+
+    Attributes:
+        token: Topic token of the sensor.
+        frame: Frame of the sensor.
+        namespace: Prefix of all topics, "" or ending with a slash.
+        only_of_class: Whether its vehicle has no other sensor of its class.
+        scan_topic: Additional topic of the only 2D lidar of a vehicle; "": none.
+        no_hit: Range of rays without a hit, see the parameter scan_no_hit.
+        mvsim_names: Whether to publish also on the topic names of the C++ MVSim.
+        joints: Names of the axle joints of the vehicle.
+        reserved: Topics in use by others, which cannot be aliases.
+    """
+
+    token: str
+    frame: str
+    namespace: str = ""
+    only_of_class: bool = False
+    scan_topic: str = ""
+    no_hit: str = "inf"
+    mvsim_names: bool = False
+    joints: tuple[str, ...] = ()
+    reserved: frozenset[str] = frozenset()
+
+    def create_publisher(self, node: Node, topic: Topic) -> TopicPublisher:
+        """Create the publisher of one topic of the sensor."""
+        return TopicPublisher(node, topic, self.namespace + self.name(topic), self.aliases(topic))
+
+    def name(self, topic: Topic) -> str:
+        """Return the name of a topic in the namespace of the vehicle."""
+        return topic.name.format(sensor=self.token)
+
+    def aliases(self, topic: Topic) -> list[str]:
+        """Return the additional names of a topic, with the namespace."""
+        names = []
+        if self.mvsim_names:
+            names.append(topic.mvsim_name.format(sensor=self.token))
+        if self.only_of_class:
+            names.append(self.scan_topic if topic is SCAN else topic.common_name)
+        # Two types on one topic are an error in DDS.
+        return [self.namespace + name for name in names if name and name not in self.reserved]
+
+
+class SensorOutput(Protocol):
+    """Publishes the readings of one sensor."""
+
+    #: Whether consumers look up the frame of a reading, so that TF must be published first.
+    needs_tf: ClassVar[bool]
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publishers."""
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish a reading."""
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+
+
+#: Sensor class in world files -> its output, made with (node, topics).
+SENSOR_OUTPUTS: Registry[Any] = Registry("sensor output", "mvsim.sensor_outputs")
+
+#: From a reading, a frame and a stamp to a message.
+Conversion = Callable[[Any, str, Time], Any]
+
+
+class SingleTopicOutput:
+    """A sensor with one topic, in the frame of the sensor."""
+
+    needs_tf: ClassVar[bool] = False
+
+    def __init__(
+        self, node: Node, topics: SensorTopics, topic: Topic, convert: Conversion
+    ) -> None:
+        """Create the publisher."""
+        self._frame = topics.frame
+        self._convert = convert
+        self._output = topics.create_publisher(node, topic)
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish a reading if there are subscribers."""
+        if self._output.needed:
+            self._output.publish(self._convert(reading, self._frame, stamp))
+
+    def close(self) -> None:
+        """Destroy the publisher."""
+        self._output.close()
+
+
+@SENSOR_OUTPUTS.register("laser")
+class ScanOutput(SingleTopicOutput):
+    """sensor_msgs/LaserScan."""
+
+    needs_tf: ClassVar[bool] = True
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        convert = partial(scan_message, no_hit=topics.no_hit)
+        super().__init__(node, topics, SCAN, convert)
+
+
+@SENSOR_OUTPUTS.register("lidar3d")
+class CloudOutput(SingleTopicOutput):
+    """sensor_msgs/PointCloud2 of a 3D lidar."""
+
+    needs_tf: ClassVar[bool] = True
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        super().__init__(node, topics, POINTS, lidar_message)
+
+
+@SENSOR_OUTPUTS.register("imu")
+class ImuOutput(SingleTopicOutput):
+    """sensor_msgs/Imu."""
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        super().__init__(node, topics, IMU, imu_message)
+
+
+@SENSOR_OUTPUTS.register("gnss")
+class FixOutput(SingleTopicOutput):
+    """sensor_msgs/NavSatFix."""
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        super().__init__(node, topics, FIX, fix_message)
+
+
+@SENSOR_OUTPUTS.register("wheel_encoders")
+class EncoderOutput:
+    """sensor_msgs/JointState of wheel encoders."""
+
+    needs_tf: ClassVar[bool] = False
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        self._joints = topics.joints
+        self._output = topics.create_publisher(node, ENCODERS)
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish angles and speeds if there are subscribers."""
+        if self._output.needed:
+            position, velocity = reading.position.tolist(), reading.velocity.tolist()
+            header = Header(stamp=stamp)
+            self._output.publish(
+                joint_states_message(self._joints, position, velocity, (), header)
+            )
+
+    def close(self) -> None:
+        """Destroy the publisher."""
+        self._output.close()
+
+
+class MultiTopicOutput:
+    """A sensor with several topics, each with its frame and its conversion."""
+
+    needs_tf: ClassVar[bool] = True
+
+    def __init__(
+        self, node: Node, topics: SensorTopics, suffixes: Iterable[tuple[Topic, str]]
+    ) -> None:
+        """Create a publisher for each (topic, suffix of its frame)."""
+        self._outputs = [
+            (topics.create_publisher(node, topic), topics.frame + suffix)
+            for topic, suffix in suffixes
+        ]
+
+    def _publish(self, index: int, convert: Conversion, value: Any, stamp: Time) -> None:
+        """Publish on one topic if there is a value and there are subscribers."""
+        output, frame = self._outputs[index]
+        if value is not None and output.needed:
+            output.publish(convert(value, frame, stamp))
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        for output, _ in self._outputs:
+            output.close()
+
+
+@SENSOR_OUTPUTS.register("camera")
+class CameraOutput(MultiTopicOutput):
+    """sensor_msgs/Image and CameraInfo of a colour camera."""
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publishers."""
+        super().__init__(node, topics, ((CAMERA_INFO, OPTICAL_FRAME), (IMAGE, OPTICAL_FRAME)))
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish intrinsics and image."""
+        self._publish(0, camera_info_message, reading.camera, stamp)
+        self._publish(1, color_image_message, reading.rgb, stamp)
+
+
+@SENSOR_OUTPUTS.register("rgbd_camera")
+class DepthCameraOutput(MultiTopicOutput):
+    """Colour image, depth images, intrinsics and cloud of a depth camera."""
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publishers."""
+        color = [(topic, RGB_OPTICAL_FRAME) for topic in (RGB_INFO, RGB_IMAGE)]
+        depth = [(topic, OPTICAL_FRAME) for topic in (DEPTH_INFO, RAW_DEPTH, DEPTH, DEPTH_POINTS)]
+        super().__init__(node, topics, color + depth)
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish images, intrinsics and cloud."""
+        if reading.rgb is not None:
+            self._publish(0, camera_info_message, reading.rgb_camera, stamp)
+            self._publish(1, color_image_message, reading.rgb, stamp)
+        if reading.depth is not None:
+            self._publish(2, camera_info_message, reading.depth_camera, stamp)
+            self._publish(3, raw_depth_image_message, reading.depth, stamp)
+            self._publish(4, depth_image_message, reading.depth, stamp)
+            self._publish(5, depth_cloud_message, reading, stamp)

@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The services and the action of `simulation_interfaces`.
+
+`server` offers them, `handlers` has one method a service, `messages` converts their fields. What
+they act on is in `mvsim_ros2.simulation`, which does not know ROS.
+"""

@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spawning and deleting of vehicles, and reset to the state of the world file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Container
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from mvsim_core import BuildError, MvsimError, Pose, World, WorldFileError, read_vehicle
+from mvsim_ros2.simulation.entities import find_entity
+from mvsim_ros2.simulation.resources import VehicleSource
+from mvsim_ros2.simulation.result_codes import (
+    FAILED,
+    MISSING_ASSETS,
+    NAME_INVALID,
+    NAME_NOT_UNIQUE,
+    NAMESPACE_INVALID,
+    PARSE_ERROR,
+    UNSUPPORTED,
+    RequestError,
+)
+from mvsim_ros2.simulation.stamp_clock import StampClock
+
+#: Scopes of a reset, see simulation_interfaces/srv/ResetSimulation.
+TIME, STATE, SPAWNED = 1, 2, 4
+DEFAULT, ALL = 0, 255
+
+_NAME = re.compile(r"[^\x00-\x1f\x7f/]{1,120}")
+_NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
+_ABSENT = re.compile(r"not found|no such file|cannot (open|read)|does not exist", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnedVehicle:
+    """A vehicle that was spawned.
+
+    Attributes:
+        spec: Its spec, with its pose.
+        namespace: Of its topics; "": its name.
+    """
+
+    spec: Any
+    namespace: str
+
+
+class Spawner:
+    """Spawns and deletes vehicles of a world, and resets it.
+
+    Args:
+        world: The world.
+        stamp_clock: Its time in stamps.
+    """
+
+    def __init__(self, world: World, stamp_clock: StampClock) -> None:
+        """Start with the vehicles of the world file."""
+        self.world = world
+        self.stamp_clock = stamp_clock
+        self.spawned: dict[str, SpawnedVehicle] = {}
+        self._deleted: list[str] = []
+
+    # ------------------------------------------------------------------- spawn
+    def spawn(
+        self,
+        source: VehicleSource,
+        name: str,
+        pose: Pose,
+        namespace: str,
+        *,
+        allow_renaming: bool,
+    ) -> str:
+        """Add a vehicle and return its name.
+
+        Args:
+            source: Its XML.
+            name: Wanted name, or "".
+            pose: Initial pose, world frame.
+            namespace: Of its topics, or "".
+            allow_renaming: Whether another name may be given to it.
+
+        Raises:
+            RequestError: With the code of SpawnEntity.
+        """
+        name = choose_name(
+            name or source.name, source.base_name, self._names(), allow_renaming=allow_renaming
+        )
+        self._check_namespace(namespace)
+        spec = self._read(source.text, name)
+        self._add(name, SpawnedVehicle(replace(spec, init_pose=pose), namespace.rstrip("/")))
+        return name
+
+    def _names(self) -> set[str]:
+        world = self.world
+        return {*world.vehicles, *world.blocks, *world.actors, *world.standalone_sensors}
+
+    def _check_namespace(self, namespace: str) -> None:
+        if not namespace:
+            return
+        if len(namespace) > 200 or not _NAMESPACE.fullmatch(namespace):
+            raise RequestError(
+                NAMESPACE_INVALID,
+                f"entity_namespace must be names of letters, digits and underscores with slashes"
+                f" between, got {namespace[:80]!r}",
+            )
+        wanted = namespace.strip("/")
+        for name, other in self.spawned.items():
+            if other.namespace.strip("/") == wanted:
+                raise RequestError(NAMESPACE_INVALID, f"namespace {wanted!r} is that of {name!r}")
+
+    def _read(self, text: str, name: str) -> Any:
+        try:
+            spec, _, self.world.file_state = read_vehicle(text, self.world.file_state, name=name)
+        except WorldFileError as error:
+            raise RequestError(_code_of(str(error)), str(error)) from None
+        except (RecursionError, MemoryError, ValueError, OSError) as error:
+            raise RequestError(PARSE_ERROR, f"cannot be read: {error}") from None
+        return spec
+
+    def _add(self, name: str, vehicle: SpawnedVehicle) -> None:
+        try:
+            self.world.add_vehicle(vehicle.spec, name=name)
+        except BuildError as error:
+            raise RequestError(_code_of(str(error)), str(error)) from None
+        except (ValueError, OSError) as error:
+            raise RequestError(PARSE_ERROR, f"{name}: cannot be built: {error}") from None
+        self.spawned[name] = vehicle
+
+    # ------------------------------------------------------------------ delete
+    def delete(self, name: str) -> None:
+        """Remove a vehicle or block.
+
+        Raises:
+            RequestError: There is none, or it is joined to others.
+        """
+        find_entity(self.world, name)
+        self._remove(name)
+        if self.spawned.pop(name, None) is None:
+            self._deleted.append(name)
+
+    def _remove(self, name: str) -> None:
+        world = self.world
+        if name not in world.vehicles and name not in world.blocks:
+            raise RequestError(FAILED, f"{name}: only vehicles and blocks can be deleted")
+        for joint in world.spec.joints:
+            if name in (joint.body_a, joint.body_b):
+                raise RequestError(FAILED, f"{name} is joined to others ({joint.type})")
+        try:
+            world.remove(name)
+        except MvsimError as error:
+            raise RequestError(FAILED, str(error)) from None
+
+    # ------------------------------------------------------------------- reset
+    def reset(self, scope: int) -> None:
+        """Reset to the state of the world file.
+
+        The clock goes on, unless the scope contains TIME: then it starts at zero.
+
+        Args:
+            scope: A sum of TIME, STATE and SPAWNED; DEFAULT is the last two, ALL is everything.
+
+        Raises:
+            RequestError: There is no such scope, or deleted blocks cannot be restored alone.
+        """
+        if scope not in (DEFAULT, ALL) and scope & ~(TIME | STATE | SPAWNED):
+            raise RequestError(UNSUPPORTED, f"scope must be made of 1, 2, 4, or 255, got {scope}")
+        if scope == DEFAULT:
+            scope = STATE | SPAWNED
+        if scope & STATE:
+            self._reset_state(keep_spawned=not scope & SPAWNED)
+        elif scope & SPAWNED:
+            self._undo_spawns()
+        if scope & TIME:
+            self.stamp_clock.set_zero(self.world.ticks)
+
+    def _reset_state(self, *, keep_spawned: bool) -> None:
+        world = self.world
+        self.stamp_clock.carry_over(world.ticks)
+        world.reset()
+        spawned, deleted = self.spawned, self._deleted
+        self.spawned, self._deleted = {}, []
+        if not keep_spawned:
+            return
+        for name in deleted:
+            self.delete(name)
+        for name, vehicle in spawned.items():
+            self._add(name, vehicle)
+
+    def _undo_spawns(self) -> None:
+        """Remove spawned vehicles and restore deleted ones; all others keep their state."""
+        for name in list(self.spawned):
+            self.delete(name)
+        specs = {spec.name: spec for spec in self.world.spec.vehicles}
+        blocks = [name for name in self._deleted if name not in specs]
+        for name in self._deleted:
+            if name in specs:
+                self._add(name, SpawnedVehicle(specs[name], ""))
+                del self.spawned[name]
+        self._deleted = blocks
+        if blocks:
+            raise RequestError(
+                FAILED, f"deleted blocks are restored only with SCOPE_STATE: {', '.join(blocks)}"
+            )
+
+
+def choose_name(
+    wanted: str, base_name: str, existing: Collection[str], *, allow_renaming: bool
+) -> str:
+    """Return the name of a spawned entity, by the rules of SpawnEntity.
+
+    Args:
+        wanted: Requested name, or "".
+        base_name: Start of a generated name.
+        existing: Names that exist.
+        allow_renaming: Whether another name may be returned.
+
+    Raises:
+        RequestError: With the code of SpawnEntity.
+    """
+    name = wanted.strip()
+    if not name:
+        if not allow_renaming:
+            raise RequestError(NAME_INVALID, "the name is empty and allow_renaming is false")
+        return _numbered(base_name, existing)
+    if not _NAME.fullmatch(name):
+        raise RequestError(
+            NAME_INVALID,
+            f"a name must have 1 to 120 characters, no slash among them, got {name[:80]!r}",
+        )
+    if name not in existing:
+        return name
+    if not allow_renaming:
+        raise RequestError(NAME_NOT_UNIQUE, f"there is already an entity {name!r}")
+    return _numbered(name, existing)
+
+
+def _numbered(base: str, existing: Container[str]) -> str:
+    base = re.sub(r"[\x00-\x1f\x7f/]", "_", base)[:100] or "vehicle"
+    return next(f"{base}_{i}" for i in count(1) if f"{base}_{i}" not in existing)
+
+
+def _code_of(message: str) -> int:
+    return MISSING_ASSETS if _ABSENT.search(message) else PARSE_ERROR

@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The simulation behind the services, without ROS."""
+
+import math
+import time
+from pathlib import Path
+
+import pytest
+
+from mvsim_core import Pose, World, load_world
+from mvsim_ros2.names.topic_names import VehicleTopicNames
+from mvsim_ros2.parameters.settings import Settings
+from mvsim_ros2.simulation import (
+    entities,
+    request_queue,
+    result_codes,
+    sim_state,
+    spawning,
+)
+from mvsim_ros2.simulation.request_queue import RequestQueue
+from mvsim_ros2.simulation.resources import vehicle_source
+from mvsim_ros2.simulation.result_codes import RequestError
+from mvsim_ros2.simulation.sim_state import PAUSED, PLAYING, SimState, StepRequest
+from mvsim_ros2.simulation.simulation import Simulation
+from mvsim_ros2.simulation.spawning import choose_name
+from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
+from tests.ros.worlds import one_robot
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return load_world(one_robot(tmp_path))
+
+
+@pytest.fixture
+def simulation(world: World) -> Simulation:
+    return Simulation(world)
+
+
+def test_codes_are_those_of_the_interface() -> None:
+    pytest.importorskip("simulation_interfaces")
+    from simulation_interfaces.msg import Bounds, EntityCategory, Result, SimulationState
+    from simulation_interfaces.srv import LoadWorld, ResetSimulation, SetSimulationState
+    from simulation_interfaces.srv import SpawnEntity as Spawn
+
+    r = Result
+    codes = (r.RESULT_FEATURE_UNSUPPORTED, r.RESULT_OK, r.RESULT_NOT_FOUND)
+    assert codes == (result_codes.UNSUPPORTED, result_codes.OK, result_codes.NOT_FOUND)
+    codes = (r.RESULT_INCORRECT_STATE, r.RESULT_OPERATION_FAILED)
+    assert codes == (result_codes.INCORRECT_STATE, result_codes.FAILED)
+    s = Spawn.Response
+    assert (result_codes.NAME_NOT_UNIQUE, result_codes.NAME_INVALID) == (
+        s.NAME_NOT_UNIQUE,
+        s.NAME_INVALID,
+    )
+    assert (result_codes.NO_RESOURCE, result_codes.PARSE_ERROR) == (
+        s.NO_RESOURCE,
+        s.RESOURCE_PARSE_ERROR,
+    )
+    assert (result_codes.MISSING_ASSETS, result_codes.SPAWN_POSE_INVALID) == (
+        s.MISSING_ASSETS,
+        s.INVALID_POSE,
+    )
+    assert result_codes.NAMESPACE_INVALID == s.NAMESPACE_INVALID
+    load = LoadWorld.Response
+    assert result_codes.WORLD_PARSE_ERROR == load.RESOURCE_PARSE_ERROR
+    assert result_codes.INCORRECT_TRANSITION == SetSimulationState.Response.INCORRECT_TRANSITION
+    state = SimulationState
+    assert sim_state.STOPPED == state.STATE_STOPPED
+    assert (sim_state.PLAYING, sim_state.PAUSED) == (state.STATE_PLAYING, state.STATE_PAUSED)
+    assert (sim_state.QUITTING, sim_state.LOADING) == (
+        state.STATE_QUITTING,
+        state.STATE_LOADING_WORLD,
+    )
+    scopes = ResetSimulation.Request
+    assert (spawning.TIME, spawning.STATE) == (scopes.SCOPE_TIME, scopes.SCOPE_STATE)
+    assert (spawning.SPAWNED, spawning.ALL) == (scopes.SCOPE_SPAWNED, scopes.SCOPE_ALL)
+    assert (entities.BOX, entities.SPHERE) == (Bounds.TYPE_BOX, Bounds.TYPE_SPHERE)
+    assert entities.ROBOT == EntityCategory.CATEGORY_ROBOT
+    assert entities.STATIC_OBJECT == EntityCategory.CATEGORY_STATIC_OBJECT
+
+
+def test_stamps_go_on_after_a_reset() -> None:
+    clock = StampClock(0.004)
+    assert clock.ns(10) == 40_000_000
+    clock.carry_over(10)
+    assert clock.ns(0) == 40_000_000
+    clock.carry_over(1, 0.005)  # another world, with a longer step
+    assert clock.ns(0) == 45_000_000
+    clock.set_zero(3)
+    assert clock.ns(3) == 0
+    assert clock.ns(0) == 0  # never negative
+
+
+def test_wall_clock_stamps_skip_lost_time() -> None:
+    wall = [1_700_000_000_000_000_000]
+    clock = WallStampClock(0.01, now=lambda: wall[0])
+    begin = wall[0]
+    clock.synchronize(1)
+    assert clock.ns(1) == begin
+    wall[0] += 50_000_000  # a step that took longer is caught up
+    clock.synchronize(2)
+    assert clock.ns(2) == begin + 10_000_000
+    wall[0] += 3_000_000_000  # a pause is not
+    clock.synchronize(3)
+    assert clock.ns(3) == wall[0]
+    clock.carry_over(3)  # a reset
+    assert clock.ns(0) == wall[0]
+    clock.set_zero(0)  # to time zero: the wall clock goes on
+    clock.synchronize(1)
+    assert clock.ns(1) == wall[0]
+
+
+def test_names_follow_the_rules_of_the_interface() -> None:
+    assert choose_name("a", "x", ["b"], allow_renaming=False) == "a"
+    assert choose_name("b", "x", ["b", "b_1"], allow_renaming=True) == "b_2"
+    assert choose_name("", "x", [], allow_renaming=True) == "x_1"
+    for name, code in (("b", result_codes.NAME_NOT_UNIQUE), ("", result_codes.NAME_INVALID)):
+        with pytest.raises(RequestError) as refusal:
+            choose_name(name, "x", ["b"], allow_renaming=False)
+        assert refusal.value.code == code
+    with pytest.raises(RequestError):
+        choose_name("x\n", "x\ny", ["x"], allow_renaming=False)
+
+
+def test_a_flood_of_requests_leaves_time_for_steps() -> None:
+    queue, served = RequestQueue(), []
+    for i in range(request_queue.CAPACITY):
+        assert queue.submit(lambda i=i: (served.append(i), time.sleep(0.0005))[0])  # type: ignore[misc]
+    assert not queue.submit(lambda: None)
+    begin = time.perf_counter()
+    queue.process()
+    assert time.perf_counter() - begin < 0.1
+    assert served == list(range(len(served)))
+    assert 0 < len(served) < request_queue.CAPACITY
+    assert queue.wait(0.0)  # the rest is not forgotten
+
+
+def test_steps_end_when_the_state_changes() -> None:
+    state, ends = SimState(PAUSED), []
+    state.start_steps(StepRequest(5, ends.append))
+    assert state.stepping
+    state.count_step()
+    with pytest.raises(RequestError, match="another request"):
+        state.start_steps(StepRequest(1, ends.append))
+    state.set(PLAYING)
+    assert not state.stepping
+    assert "after 1 steps" in str(ends[0])
+
+
+def test_reset_restores_what_was_there(simulation: Simulation, world: World) -> None:
+    courier = vehicle_source(world, "courier", "")
+    simulation.spawn(courier, "a", Pose(1.0, 1.0), "", allow_renaming=False)
+    simulation.delete("r1")
+    world.run(0.1)
+    before = simulation.now
+    simulation.reset(spawning.STATE)
+    assert list(world.vehicles) == ["a"]
+    simulation.reset(spawning.DEFAULT)
+    assert list(world.vehicles) == ["r1"]
+    assert simulation.now == before
+    simulation.reset(spawning.ALL)
+    assert simulation.now == 0
+
+
+def test_what_is_deleted_while_it_touches_leaves_no_trace(
+    simulation: Simulation, world: World
+) -> None:
+    courier = vehicle_source(world, "courier", "")
+    simulation.spawn(courier, "a", Pose(-2.3, 1.0), "", allow_renaming=False)
+    world.step()
+    assert world.vehicles["r1"].in_collision
+    simulation.delete("a")
+    world.run(0.02)
+    assert not world.vehicles["r1"].in_collision
+    assert world.contacts == []
+
+
+def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:
+    yaw = 0.7
+    velocity = (0.5 * math.cos(yaw), 0.5 * math.sin(yaw))
+    simulation.set_entity_state("r1", Pose(0.0, 0.0, 0.0, 0.0, 0.0, yaw), velocity, 0.1)
+    robot = world.vehicles["r1"]
+    assert robot.twist == pytest.approx((0.5, 0.0, 0.1))
+    assert robot.wheels[0].omega == pytest.approx((0.5 - 0.1 * 0.2) / 0.1)
+    with pytest.raises(RequestError):
+        simulation.set_entity_state("r1", Pose(), (math.nan, 0.0), 0.0)
+
+
+def test_bounds_filter_by_overlap(world: World) -> None:
+    def found(shape: int, a: entities.Point, b: entities.Point) -> list[str]:
+        wanted = entities.EntityFilter(shape=shape, points=(a, b))
+        return [name for name, _ in entities.filter_entities(world, wanted, {})]
+
+    assert found(entities.BOX, (0.0, 0.0, 0.0), (-3.0, 3.0, 1.0)) == ["r1"]
+    assert found(entities.BOX, (0.0, 0.0, 0.0), (3.0, 3.0, 1.0)) == []
+    assert found(entities.SPHERE, (-2.0, 0.0, 0.2), (0.9, 0.0, 0.0)) == ["r1"]
+    assert found(entities.SPHERE, (-2.0, 0.0, 0.2), (0.5, 0.0, 0.0)) == []
+    with pytest.raises(RequestError):
+        entities.EntityFilter(shape=entities.HULL)
+
+
+def test_topics_of_spawned_vehicles() -> None:
+    names = VehicleTopicNames(Settings(), ["r 1"])
+    assert names.of("r 1").topic("odom") == "odom"
+    assert names.of("r-2").topic("odom") == "r_2/odom"
+    assert names.of("r.2").topic("odom") == "r_2_2/odom"
+    assert names.of("r-2").topic("odom") == "r_2/odom"  # the same when it is spawned again
+    assert names.of("x", "/fleet/x").topic("odom") == "/fleet/x/odom"

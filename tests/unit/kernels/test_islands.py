@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forces of wheels to velocities of bodies, and blocks that rub, step by step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mvsim_core.dynamics.islands import (
+    apply_ground_friction,
+    integrate_velocities_kernel,
+    sum_wheel_forces_kernel,
+)
+from mvsim_core.state.arrays import BODY, DYNAMIC, KINEMATIC, STATIC
+from tests.unit.kernels.rows import DT, GRAVITY, random_state, turn
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_forces_and_torques_are_summed_about_the_centre_of_mass(seed: int) -> None:
+    """The third body is a member of the second one's island, turned and shifted."""
+    state = random_state(seed)
+    bodies, wheels = state.bodies, state.wheels
+    bodies["leader"][2] = 1
+    bodies["off_x"][2], bodies["off_y"][2], bodies["off_yaw"][2] = 0.7, -0.4, 0.9
+    bodies["fx"] = bodies["fy"] = bodies["torque"] = math.nan
+    assert sum_wheel_forces_kernel(bodies, wheels, np.arange(3)) == -1
+    want = np.zeros((3, 3))
+    for w in wheels:
+        k = int(w["body"])
+        force = np.array([w["fx"] + w["gravity_x"], w["fy"] + w["gravity_y"]])
+        force *= bodies["cos_x"][k], bodies["cos_y"][k]
+        at = np.array([w["x"], w["y"]])
+        if k == 2:
+            force, at = turn(0.9) @ force, (0.7, -0.4) + turn(0.9) @ at
+            k = 1
+        arm = at - (bodies["com_x"][k], bodies["com_y"][k])
+        want[k] += *force, arm[0] * force[1] - arm[1] * force[0]
+    got = np.column_stack([bodies[name] for name in ("fx", "fy", "torque")])
+    assert got == pytest.approx(want)
+
+
+@pytest.mark.parametrize("field", ["omega", "torque", "fx", "fy"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1e300])
+def test_the_first_wheel_that_is_not_finite_is_named(field: str, value: float) -> None:
+    state = random_state(0)
+    state.wheels[field][5] = state.wheels[field][9] = value
+    assert sum_wheel_forces_kernel(state.bodies, state.wheels, np.arange(3)) == 5
+    state = random_state(0)
+    state.wheels[field][0] = value
+    assert sum_wheel_forces_kernel(state.bodies, state.wheels, np.arange(3)) == 0
+
+
+def test_velocities_follow_newton_and_the_implicit_damping() -> None:
+    state = random_state(1)
+    bodies = state.bodies
+    for name, values in (("fx", (3, -2, 5)), ("fy", (1, 4, -6)), ("torque", (2, -3, 7))):
+        bodies[name] = values
+    before = bodies.copy()
+    integrate_velocities_kernel(bodies, np.arange(len(bodies)), GRAVITY, DT)
+    for b, old in zip(bodies, before, strict=True):
+        push = turn(old["yaw"]) @ (old["fx"], old["fy"]) / old["mass"] * DT
+        linear = (np.array([old["cvx"], old["cvy"]]) + push) / (1 + old["damp_lin"] * DT)
+        angular = (old["wz"] + old["torque"] / old["inertia"] * DT) / (1 + old["damp_ang"] * DT)
+        assert (b["cvx"], b["cvy"], b["wz"]) == pytest.approx((*linear, angular), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ideal"),
+    [(STATIC, 0), (KINEMATIC, 0), (DYNAMIC, 1)],
+    ids=["static", "moved", "ideal"],
+)
+def test_forces_do_not_move_what_does_not_obey_them(kind: int, ideal: int) -> None:
+    state = random_state(2)
+    state.bodies["fx"] = 9.0
+    state.bodies["ground_mu"] = 0.5
+    state.bodies["kind"][1], state.bodies["ideal"][1] = kind, ideal
+    before = state.bodies.copy()
+    integrate_velocities_kernel(state.bodies, np.arange(len(state.bodies)), GRAVITY, DT)
+    assert state.bodies[1] == before[1]
+    assert state.bodies["cvx"][0] != before["cvx"][0]
+    assert state.bodies["cvx"][2] != before["cvx"][2]
+
+
+def rubbing(**values: float) -> np.ndarray:
+    """A block of 6 kg and 0.8 kg m² on ground with friction 0.4, resting on points at ±0.5 m."""
+    b = np.zeros(1, BODY)
+    defaults = {"mass": 6.0, "inertia": 0.8, "ground_mu": 0.4, "ground_r": 0.5, "kind": DYNAMIC}
+    for name, value in {**defaults, **values}.items():
+        b[name] = value
+    return b
+
+
+ASKEW = pytest.mark.xfail(reason="the force leans towards the heavier direction", strict=True)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.7, -2.0])
+@pytest.mark.parametrize(
+    "course",
+    [
+        *(0.0, 0.5 * math.pi, math.pi, -0.5 * math.pi),
+        pytest.param(0.6, marks=ASKEW),
+        pytest.param(-2.5, marks=ASKEW),
+    ],
+)
+def test_a_fast_block_loses_mu_g_dt(yaw: float, course: float) -> None:
+    """Both points slide the same way, each with half of the weight: mu m g against the slip."""
+    b = rubbing(yaw=yaw)
+    way = np.array([math.cos(yaw + course), math.sin(yaw + course)])
+    b["cvx"], b["cvy"] = 3.0 * way
+    apply_ground_friction(b[0], GRAVITY, DT)
+    want = (3.0 - 0.4 * GRAVITY * DT) * way
+    assert (b["cvx"][0], b["cvy"][0], b["wz"][0]) == pytest.approx((*want, 0.0), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_friction_pushes_with_mu_m_g_at_most(seed: int) -> None:
+    """Whatever the motion; with all of it where the block slides without turning."""
+    rng = np.random.default_rng(seed)
+    course, yaw = rng.uniform(-3, 3, 2)
+    limit = 0.4 * GRAVITY * DT
+    b = rubbing(yaw=yaw, cvx=3 * math.cos(course), cvy=3 * math.sin(course))
+    before = b.copy()
+    apply_ground_friction(b[0], GRAVITY, DT)
+    lost = math.hypot(b["cvx"][0] - before["cvx"][0], b["cvy"][0] - before["cvy"][0])
+    assert lost == pytest.approx(limit)
+    b = rubbing(yaw=yaw, com_x=0.1, com_y=-0.2, cvx=course, cvy=-0.3, wz=rng.normal(0, 3))
+    before = b.copy()
+    apply_ground_friction(b[0], GRAVITY, DT)
+    lost = math.hypot(b["cvx"][0] - before["cvx"][0], b["cvy"][0] - before["cvy"][0])
+    assert lost <= limit * (1 + 1e-12)
+
+
+@ASKEW
+def test_friction_beside_the_centre_of_mass_turns_the_block() -> None:
+    """Sliding along x with the centre of mass 0.2 m to the left, it turns to the right."""
+    b = rubbing(com_y=0.2, cvx=3.0)
+    apply_ground_friction(b[0], GRAVITY, DT)
+    limit = 0.4 * 6.0 * GRAVITY * DT
+    assert float(b["cvx"][0]) == pytest.approx(3.0 - limit / 6.0, rel=1e-3)
+    assert float(b["wz"][0]) == pytest.approx(-0.2 * limit / 0.8, rel=0.02)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.7])
+def test_a_fast_spin_loses_the_torque_of_both_points(yaw: float) -> None:
+    b = rubbing(yaw=yaw, wz=9.0)
+    apply_ground_friction(b[0], GRAVITY, DT)
+    assert float(b["wz"][0]) == pytest.approx(9.0 - 0.4 * 6.0 * GRAVITY * 0.5 / 0.8 * DT)
+    assert float(np.hypot(b["cvx"][0], b["cvy"][0])) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("com", [(0.0, 0.0), (0.1, -0.2)])
+@pytest.mark.parametrize("yaw", [0.0, 0.7, 2.9])
+def test_a_slow_block_stops(yaw: float, com: tuple[float, float]) -> None:
+    """What friction can stop within the step stands afterwards, and does not turn back."""
+    b = rubbing(yaw=yaw, com_x=com[0], com_y=com[1], cvx=0.006, cvy=-0.004, wz=0.01)
+    apply_ground_friction(b[0], GRAVITY, DT)
+    speed = np.hypot(b["cvx"][0], b["cvy"][0])
+    # the points are solved in turn: each round leaves a part of the turning, whatever its size
+    assert speed < 0.02 * math.hypot(0.006, 0.004)
+    assert abs(b["wz"][0]) < 0.05 * 0.01
+
+
+def test_friction_takes_energy() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        values = dict(zip(("cvx", "cvy", "wz", "yaw"), rng.normal(0, 0.1, 4), strict=True))
+        b = rubbing(com_x=rng.uniform(-0.2, 0.2), com_y=rng.uniform(-0.2, 0.2), **values)
+        before = 3.0 * (b["cvx"] ** 2 + b["cvy"] ** 2) + 0.4 * b["wz"] ** 2
+        apply_ground_friction(b[0], GRAVITY, DT)
+        after = 3.0 * (b["cvx"] ** 2 + b["cvy"] ** 2) + 0.4 * b["wz"] ** 2
+        assert after[0] < before[0]
+
+
+def test_a_block_at_rest_stays_at_rest() -> None:
+    b = rubbing(yaw=0.4)
+    before = b.copy()
+    apply_ground_friction(b[0], GRAVITY, DT)
+    assert b.tobytes() == before.tobytes()
