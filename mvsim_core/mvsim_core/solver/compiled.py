@@ -4,7 +4,8 @@
 
 `inner` functions are called by kernels only: without the wrappers that make them callable from
 Python, which unpack dozens of arrays, they compile in half the time. Numbers that are handed to
-them have the type of ZERO or of a field, as each literal would compile them once more.
+them have the type of ZERO or of a field, as each literal would compile them once more. None calls
+itself: numba's cache cannot restore that.
 """
 
 from __future__ import annotations

@@ -32,11 +32,26 @@ from mvsim_core.state.arrays import Row, Rows
 
 #: Overlap that is left as it is [m].
 SLOP = 2e-4
+#: Slower approaches do not bounce [m/s].
+BOUNCE_SPEED = 1.0
+#: Gaps up to this close like those of what is pressed slowly [m].
+SMALL_GAP = 1e-4
 #: What is deeper is pushed apart at this rate [1/s], at most this part a substep [1], and never
 #: faster than this [m/s].
 PUSH_RATE, PUSH_PART, PUSH_SPEED = 20.0, 0.25, 3.0
 #: Part of a joint's error that is pushed away in a substep [1].
 JOINT_PART = 0.5
+
+
+@inner
+def horizon_of(speed: float, times: tuple[float, float]) -> float:
+    """Return the time over which a gap may close [s], given substep and rest of the step.
+
+    What hits comes close within the substep. What is pressed slowly closes its gap over the rest
+    of the step: forces come in once a step, so that a body that came to rest on one corner before
+    the other would start to rock, with nothing to hold it down.
+    """
+    return times[0] if speed > BOUNCE_SPEED else times[1]
 
 
 @inner
@@ -53,36 +68,48 @@ def correction(error: float, h: float) -> float:
 
 
 @inner
-def contact_rows(m: Row, points: Rows, rows: Rows, n: int, active: Rows, h: float) -> int:
+def contact_rows(
+    m: Row, points: Rows, rows: Rows, n: int, active: Rows, near: tuple[float, float, float]
+) -> int:
     """Append the rows of a manifold: normals, then frictions; return the new number of rows.
 
-    `points` are its two rows of POINT, `h` the substep [s].
+    `points` are its two rows of POINT, `near` the substep and the rest of the step [s], and the
+    gap up to which a point takes part [m].
     """
-    ends = (m.a, m.b)
-    normal, tangent = (m.nx, m.ny), (-m.ny, m.nx)
-    m.row = n
+    h, reach = near[0], near[2]
+    m.used = 0
+    for i in range(m.count):
+        s = separation_now(m, points[i], active)
+        points[i].row = -1
+        if s > reach:
+            continue
+        points[i].row = n + m.used
+        m.used += 1
+        r = rows[points[i].row]
+        r.target = s
     for i in range(m.count):
         p = points[i]
-        r = rows[n + i]
-        arm_a, arm_b = (p.ax, p.ay), (p.bx, p.by)
-        fill(r, active, ends, normal, arm_a, arm_b)
+        if p.row < 0:
+            continue
+        r, f = rows[p.row], rows[p.row + m.used]
+        s = r.target
+        ends = (m.a, m.b)
+        fill(r, active, ends, (m.nx, m.ny), (p.ax, p.ay), (p.bx, p.by))
         r.kind = AT_LEAST
         r.restitution = m.restitution
-        s = separation_now(m, p, active)
-        r.target = -max(0.0, s) / h
-        r.push = push_of(s, h)
         r.before = speed(r, active)
-        f = rows[n + m.count + i]
-        fill(f, active, ends, tangent, arm_a, arm_b)
+        r.target = -max(0.0, s) / (m.horizon if s > SMALL_GAP else near[1])
+        r.push = push_of(s, h)
+        fill(f, active, ends, (-m.ny, m.nx), (p.ax, p.ay), (p.bx, p.by))
         f.kind = FRICTION
         f.limit = m.friction
-        f.mate = n + i
+        f.mate = p.row
         f.before = speed(f, active)
-    if m.count == 2:
+    if m.used == 2:
         rows[n].kind = PAIR
         rows[n + 1].kind = PAIR_SECOND
         couple(rows[n], rows[n + 1], active)
-    return int(n + 2 * m.count)
+    return int(n + 2 * m.used)
 
 
 @inner
@@ -96,8 +123,11 @@ def separation_now(m: Row, p: Row, active: Rows) -> float:
 
 
 @inner
-def wall_rows(wall: Row, slot: int, rows: Rows, n: int, active: Rows, h: float) -> int:
+def wall_rows(
+    wall: Row, slot: int, rows: Rows, n: int, active: Rows, near: tuple[float, float, float]
+) -> int:
     """Append the rows of a wall: normal and friction; return the new number of rows."""
+    h = near[0]
     b = active[slot]
     arm = (wall.x - b.x, wall.y - b.y)
     moved = b.dx - b.da * arm[1], b.dy + b.da * arm[0]
@@ -105,9 +135,9 @@ def wall_rows(wall: Row, slot: int, rows: Rows, n: int, active: Rows, h: float) 
     r = rows[n]
     fill(r, active, (ZERO, slot), (wall.nx, wall.ny), (0.0, 0.0), arm)
     r.kind = AT_LEAST
-    r.target = -max(0.0, s) / h
-    r.push = push_of(s, h)
     r.before = speed(r, active)
+    r.target = -max(0.0, s) / horizon_of(-r.before, (h, near[1]))
+    r.push = push_of(s, h)
     f = rows[n + 1]
     fill(f, active, (ZERO, slot), (-wall.ny, wall.nx), (0.0, 0.0), arm)
     f.kind = FRICTION

@@ -9,13 +9,15 @@ Each is solved on its own, so that its result does not depend on others.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from mvsim_core.solver.compiled import ZERO, inner
+from mvsim_core.solver.constraints import horizon_of, separation_now
 from mvsim_core.solver.contact_types import FREE, Stored
 from mvsim_core.solver.near import MARGIN
-from mvsim_core.solver.polygons import collide, place_polygon
+from mvsim_core.solver.polygons import APART, collide, place_polygon
 from mvsim_core.solver.scratch import Work
 from mvsim_core.state.arrays import DYNAMIC, KINEMATIC, IntArray, Row, Rows
 
@@ -24,6 +26,13 @@ JOINT_ITEM, GRIP_ITEM, PAIR_ITEM, WALL_ITEM = np.arange(4)
 SUBSTEPS = 4
 #: Motion against each other [m], and turn [rad], after which contact points are found anew.
 STALE_WAY, STALE_TURN = 1e-3, 1e-3
+
+
+class Known(NamedTuple):
+    """What the search for contacts knows of bodies beside BODY."""
+
+    stored: Stored
+    mover_of: IntArray  # index among the movers of each row of BODY; -1: none
 
 
 @inner
@@ -35,13 +44,13 @@ def set_fixed(b: Row) -> None:
     b.x = b.y = b.yaw = b.com_x = b.com_y = 0.0
     b.c, b.s = 1.0, 0.0
     b.vx = b.vy = b.w = b.px = b.py = b.pw = 0.0
-    b.dx = b.dy = b.da = b.way = 0.0
+    b.dx = b.dy = b.da = b.way = b.reach = 0.0
     b.grip_x = b.grip_y = 0.0
 
 
 @inner
 def activate(
-    bodies: Rows, row: int, mover_of: IntArray, work: Work, count: int, dt: float
+    bodies: Rows, row: int, known: Known, work: Work, count: int, dt: float
 ) -> tuple[int, int]:
     """Return the row of ACTIVE of a body, made if it has none yet, and their new number."""
     if row < 0:
@@ -53,13 +62,15 @@ def activate(
     a, b = work.active[count], bodies[row]
     set_fixed(a)
     a.row = row
-    a.mover = mover_of[row]
+    a.mover = known.mover_of[row]
     a.island = count
     a.yaw = b.yaw
     a.c, a.s = math.cos(b.yaw), math.sin(b.yaw)
     a.com_x, a.com_y = b.com_x, b.com_y
     a.x = b.x + a.c * b.com_x - a.s * b.com_y
     a.y = b.y + a.s * b.com_x + a.c * b.com_y
+    if row < known.stored.links.shape[0]:
+        a.reach = known.stored.links[row].radius + math.hypot(b.com_x, b.com_y)
     if a.mover >= 0:
         a.vx, a.vy, a.w = b.cvx, b.cvy, b.wz
         a.way = math.hypot(b.cvx, b.cvy) * dt + MARGIN
@@ -80,10 +91,11 @@ def move_driven(b: Row, time: float) -> None:
 
 
 @inner
-def detect(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
+def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, float]) -> None:
     """Find the contact points of a manifold where the bodies are now.
 
-    What moves fast is swept over the next `h` [s]. Points that were there before keep their
+    What may close its gap within its horizon is swept over that; `times` are the substep and the
+    rest of the step [s]. Points that were there before keep their
     impulses.
     """
     a, b = work.active[m.a], work.active[m.b]
@@ -99,10 +111,12 @@ def detect(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
     place_polygon(stored.vertices, sb, (b.c, b.s), (ox, oy), work.second)
     ux = (b.vx - b.w * by) - (a.vx - a.w * ay)
     uy = (b.vy + b.w * bx) - (a.vy + a.w * ax)
-    slack = (abs(a.w) * sa.radius + abs(b.w) * sb.radius) * h
+    spin = abs(a.w) * sa.radius + abs(b.w) * sb.radius
+    speed = math.hypot(ux, uy) + spin
+    h = m.horizon = horizon_of(speed, times)
     hit = work.hit[0]
-    collide(work.first, sa.count, work.second, sb.count, m.reach, (ux * h, uy * h), slack, hit)
-    m.fast = 1 if math.hypot(ux, uy) * h + slack > STALE_WAY else 0
+    collide(work.first, sa.count, work.second, sb.count, m.reach, (ux * h, uy * h), spin * h, hit)
+    m.renew = 1 if speed * h > STALE_WAY else 0
     m.ax, m.ay, m.aa = a.dx, a.dy, a.da
     m.bx, m.by, m.ba = b.dx, b.dy, b.da
     m.nx, m.ny = hit.nx, hit.ny
@@ -124,13 +138,25 @@ def detect(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
 
 
 @inner
-def renew(m: Row, number: int, stored: Stored, work: Work, h: float) -> None:
-    """Find the points of a manifold anew if its bodies have moved since, or move fast."""
+def renew(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, float]) -> None:
+    """Find the points of a manifold anew if its bodies moved since, move fast, or come to touch.
+
+    What comes to touch was only near when its points were found: whether it really meets is a
+    question of its way.
+    """
     a, b = work.active[m.a], work.active[m.b]
     ta, tb = a.da - m.aa, b.da - m.ba
-    way = abs((b.dx - m.bx) - (a.dx - m.ax)) + abs((b.dy - m.by) - (a.dy - m.ay))
-    if m.fast != 0 or m.count == 0 or way > STALE_WAY or abs(ta) + abs(tb) > STALE_TURN:
-        detect(m, number, stored, work, h)
+    moved = abs((b.dx - m.bx) - (a.dx - m.ax)) + abs((b.dy - m.by) - (a.dy - m.ay))
+    stale = moved > STALE_WAY or abs(ta) + abs(tb) > STALE_TURN
+    if m.renew == 0 and m.count > 0 and not stale:
+        speed = math.hypot(b.vx - a.vx, b.vy - a.vy)
+        speed += abs(a.w) * a.reach + abs(b.w) * b.reach
+        way = speed * horizon_of(speed, times)
+        for i in range(m.count):
+            p = work.points[2 * number + i]
+            stale = stale or (p.s > APART and separation_now(m, p, work.active) <= way)
+    if m.renew != 0 or m.count == 0 or stale:
+        detect(m, number, stored, work, times)
 
 
 @inner
@@ -145,8 +171,7 @@ def restore_points(m: Row, number: int, old: Row, points: Rows) -> None:
 @inner
 def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
-    mover_of: IntArray,
-    stored: Stored,
+    known: Known,
     work: Work,
     contacts: Rows,
     keys: IntArray,
@@ -157,8 +182,7 @@ def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
 
     Args:
         bodies: Rows of BODY.
-        mover_of: Index among the movers of each of them.
-        stored: Shapes.
+        known: Shapes, and which bodies are movers.
         work: Output: active bodies, manifolds, points.
         contacts: Those of the last step.
         keys: Sorted keys of the pairs.
@@ -170,13 +194,14 @@ def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
     """
     number = ZERO
     old = ZERO
+    stored = known.stored
     for i in range(keys.shape[0]):
         first, second = keys[i] >> 32, keys[i] & 0xFFFFFFFF
         sa, sb = stored.shapes[first], stored.shapes[second]
         m = work.manifolds[number]
         m.shape_a, m.shape_b = first, second
-        m.a, count = activate(bodies, sa.body, mover_of, work, count, dt)
-        m.b, count = activate(bodies, sb.body, mover_of, work, count, dt)
+        m.a, count = activate(bodies, sa.body, known, work, count, dt)
+        m.b, count = activate(bodies, sb.body, known, work, count, dt)
         a, b = work.active[m.a], work.active[m.b]
         way = math.hypot(a.vx - b.vx, a.vy - b.vy) * dt
         turn_a, turn_b = min(abs(a.w) * dt, 2.0), min(abs(b.w) * dt, 2.0)
@@ -199,7 +224,7 @@ def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
             same = c.shape_a == first and c.shape_b == second
             if same and c.serial_a == sa.serial and c.serial_b == sb.serial:
                 restore_points(m, number, c, work.points)
-        detect(m, number, stored, work, dt / SUBSTEPS)
+        detect(m, number, stored, work, (dt / SUBSTEPS, dt))
         if work.hit[0].count >= 0:
             number += 1
     return count, number
@@ -237,8 +262,7 @@ def can_move(b: Row) -> bool:
 @inner
 def collect_items(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
-    mover_of: IntArray,
-    stored: Stored,
+    known: Known,
     work: Work,
     walls: Rows,
     grips: Rows,
@@ -251,17 +275,18 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
     """
     count, manifolds = counts
     items = ZERO
+    stored, mover_of = known
     for j in range(stored.joints.shape[0]):
         joint = stored.joints[j]
         if joint.a == FREE or (mover_of[joint.a] < 0 and mover_of[joint.b] < 0):
             continue
-        a, count = activate(bodies, joint.a, mover_of, work, count, dt)
-        b, count = activate(bodies, joint.b, mover_of, work, count, dt)
+        a, count = activate(bodies, joint.a, known, work, count, dt)
+        b, count = activate(bodies, joint.b, known, work, count, dt)
         items = add_item(work, items, JOINT_ITEM, j, a, b)
     for g in range(grips.shape[0]):
         grips[g].impulse_x = grips[g].impulse_y = 0.0
         if mover_of[grips[g].body] >= 0:
-            b, count = activate(bodies, grips[g].body, mover_of, work, count, dt)
+            b, count = activate(bodies, grips[g].body, known, work, count, dt)
             items = add_item(work, items, GRIP_ITEM, g, ZERO, b)
     for m in range(manifolds):
         pair = work.manifolds[m]
@@ -269,7 +294,7 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
     for w in range(walls.shape[0]):
         walls[w].impulse = 0.0
         if mover_of[walls[w].body] >= 0:
-            b, count = activate(bodies, walls[w].body, mover_of, work, count, dt)
+            b, count = activate(bodies, walls[w].body, known, work, count, dt)
             items = add_item(work, items, WALL_ITEM, w, ZERO, b)
     return count, items
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from mvsim_core.solver.compiled import inner, kernel
+from mvsim_core.solver.near import check_guards
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
@@ -69,9 +70,17 @@ def advance_active(b: Row, g: Row, a: Row, dt: float) -> None:
 
 
 @kernel
-def free_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> None:
-    """Advance movers that touch nothing."""
+def free_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float, alone: bool) -> int:
+    """Check all movers, as `check_guards` does, and return its result.
+
+    If they are `alone` and the result is -1, which says that nothing can be touched in this step,
+    they are advanced too.
+    """
+    result = check_guards(bodies, movers, guards, dt)
+    if not alone or result != -1:
+        return int(result)
     for k in range(movers.shape[0]):
         b = bodies[movers[k]]
         b.touching = 0
         advance_free(b, guards[k], dt)
+    return -1

@@ -27,7 +27,7 @@ MARGIN = 0.02
 GUARD_MARGIN, GUARD_TIME = 0.05, 0.25
 #: Ranges of height that overlap by less do not collide [m]: a robot may stand on a plate.
 HEIGHT_TOLERANCE = 1e-3
-#: Results of `guard_kernel` beside the first bad row and -1.
+#: Results of `check_guards` beside the first bad row and -1.
 STALE = -2
 #: No row.
 NONE = np.int64(-1)
@@ -39,8 +39,8 @@ def drift(b: Row, arm: float, dt: float) -> float:
     return float((abs(b.cvx) + abs(b.cvy)) * dt + min(abs(b.wz) * dt, 2.0) * arm)
 
 
-@kernel
-def guard_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int:
+@inner
+def check_guards(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int:
     """Return -1 if all movers are finite and stay in their guards in this step.
 
     Else the first row of BODY that is not finite (or beyond 1e30), or STALE.

@@ -25,6 +25,8 @@ SKIN = 5e-4
 PREFERENCE = 1e-9
 #: From this gap on [m], corners that face each other make one contact along their connection.
 APART = 1e-6
+#: Cosine of the angle up to which two edges count as parallel.
+PARALLEL = 0.99
 
 #: Contact points of two polygons; x, y in the frame of the query.
 HIT = np.dtype(
@@ -147,10 +149,18 @@ def gentlest_face(
 
 
 @inner
-def sweep_faces(
-    a: FloatArray, n: int, b: FloatArray, m: int, way: tuple[float, float], skin: float
+def sweep_faces(  # noqa: PLR0913 (two polygons of a kernel)
+    a: FloatArray,
+    n: int,
+    b: FloatArray,
+    m: int,
+    way: tuple[float, float],
+    skin: float,
+    but: tuple[float, float],
 ) -> tuple[float, float, int]:
     """Return between which parts of the way `way` of `b` no edge of `a` keeps them apart.
+
+    An edge lets `b` in where it is `skin` [m] deep; edges along the normal `but` do not count.
 
     Returns:
         When the last edge lets `b` in, when the first one is passed [1], and the edge of entry.
@@ -161,6 +171,8 @@ def sweep_faces(
         nx, ny = a[2, i], a[3, i]
         if i > 0:
             j = support(b, m, nx, ny, j)
+        if nx * but[0] + ny * but[1] > PARALLEL:
+            continue
         gap = nx * (b[0, j] - a[0, i]) + ny * (b[1, j] - a[1, i]) + skin
         speed = nx * way[0] + ny * way[1]
         if speed < 0.0:
@@ -173,6 +185,34 @@ def sweep_faces(
         elif gap > 0.0:
             leave = -np.inf
     return enter, leave, face
+
+
+@inner
+def sweep(
+    a: FloatArray, n: int, b: FloatArray, m: int, way: tuple[float, float], slack: float
+) -> tuple[float, bool, int]:
+    """Return when `b` hits `a` on its way, whether an edge of `b` is hit, and the edge (-1: none).
+
+    What passes with an overlap of less than SKIN does not hit. Time 0 says that they are so near
+    that rotation alone lets them meet.
+    """
+    back = (-way[0], -way[1])
+    in_a, _, on_a = sweep_faces(a, n, b, m, way, -slack, (0.0, 0.0))
+    in_b, _, on_b = sweep_faces(b, m, a, n, back, -slack, (0.0, 0.0))
+    flipped = in_b > in_a
+    face = on_b if flipped else on_a
+    enter = max(in_a, in_b)
+    if face < 0 or enter >= 1.0:
+        return 1.0, flipped, -1
+    if enter <= 0.0:
+        return 0.0, flipped, face
+    normal = (-b[2, face], -b[3, face]) if flipped else (a[2, face], a[3, face])
+    in_a, out_a, on_a = sweep_faces(a, n, b, m, way, SKIN - slack, normal)
+    in_b, out_b, on_b = sweep_faces(b, m, a, n, back, SKIN - slack, (-normal[0], -normal[1]))
+    leave = min(out_a, out_b)
+    if max(in_a, in_b) >= min(1.0, leave) or enter >= leave:
+        return 1.0, flipped, -1
+    return enter, flipped, face
 
 
 @inner
@@ -283,34 +323,45 @@ def collide(  # noqa: PLR0913 (arrays of a kernel)
     away = -(b[2, face] * way[0] + b[3, face] * way[1]) if flipped else (
         a[2, face] * way[0] + a[3, face] * way[1]
     )  # fmt: skip
-    part = 0.0
-    if hit.gap >= -SKIN and away < 0.0:
-        back = (-way[0], -way[1])
-        if hit.gap > 0.0 and hit.gap + away < slack:  # it would get there: does it meet b?
-            in_a, out_a, on_a = sweep_faces(a, n, b, m, way, SKIN - slack)
-            in_b, out_b, on_b = sweep_faces(b, m, a, n, back, SKIN - slack)
-            if max(in_a, in_b) >= min(1.0, min(out_a, out_b)):
+    if -SKIN <= hit.gap <= SKIN and away < 0.0:
+        # of faces that are all but flush the deepest counts, but for sliding along another
+        away_a, gap_a, on_a = gentlest_face(a, n, b, m, way[0], way[1])
+        away_b, gap_b, on_b = gentlest_face(b, m, a, n, -way[0], -way[1])
+        best = max(away_a, away_b)
+        if best > away + 0.01 * abs(away) + PREFERENCE:
+            flipped = away_b > away_a
+            face = on_b if flipped else on_a
+    clip_either(a, n, b, m, (flipped, face), (0.0, 0.0), hit)
+    if hit.gap > 0.0:
+        least = min(hit.s0, hit.s1) if hit.count == 2 else hit.s0
+        if least + hit.nx * way[0] + hit.ny * way[1] < slack:  # it would get there: do they meet?
+            part, flipped, face = sweep(a, n, b, m, way, slack)
+            if face < 0:
                 hit.count = 0
                 return
-            flipped = in_b > in_a
-            face = on_b if flipped else on_a
-            part = min(1.0, max(0.0, max(in_a, in_b)))
-        else:
-            away_a, gap_a, on_a = gentlest_face(a, n, b, m, way[0], way[1])
-            away_b, gap_b, on_b = gentlest_face(b, m, a, n, back[0], back[1])
-            best = max(away_a, away_b)
-            # of faces that are all but flush the deepest counts, but for sliding along another
-            if hit.gap <= SKIN and best > away + 0.01 * abs(away) + PREFERENCE:
-                flipped = away_b > away_a
-                face = on_b if flipped else on_a
-    if flipped:
-        clip(b, m, face, a, n, (-part * way[0], -part * way[1]), hit)
+            if part > 0.0:
+                clip_either(a, n, b, m, (flipped, face), (part * way[0], part * way[1]), hit)
+    drop_far(hit, reach)
+
+
+@inner
+def clip_either(  # noqa: PLR0913 (two polygons of a kernel)
+    a: FloatArray,
+    n: int,
+    b: FloatArray,
+    m: int,
+    side: tuple[bool, int],
+    way: tuple[float, float],
+    hit: Row,
+) -> None:
+    """Clip with an edge of `a`, or of `b` where `side` says (True, edge); the normal is a to b."""
+    if side[0]:
+        clip(b, m, side[1], a, n, (-way[0], -way[1]), hit)
         hit.nx, hit.ny = -hit.nx, -hit.ny
         hit.id0 |= 1 << 52
         hit.id1 |= 1 << 52
     else:
-        clip(a, n, face, b, m, (part * way[0], part * way[1]), hit)
-    drop_far(hit, reach)
+        clip(a, n, side[1], b, m, way, hit)
 
 
 @inner

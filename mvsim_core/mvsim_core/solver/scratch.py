@@ -69,6 +69,7 @@ ACTIVE = np.dtype(
         ("dy", "f8"),
         ("da", "f8"),  # rad
         ("way", "f8"),  # m, longest way in this step
+        ("reach", "f8"),  # m, no corner is further from the centre of mass
         ("grip_x", "f8"),  # N s, impulse of the ground
         ("grip_y", "f8"),
         ("changed", "i8"),  # 1: something pushed it
@@ -85,8 +86,9 @@ MANIFOLD = np.dtype(
         ("b", "i8"),
         ("old", "i8"),  # row of CONTACT of the last step; -1: none
         ("count", "i8"),  # contact points now
-        ("fast", "i8"),  # 1: to be looked at in each substep
-        ("row", "i8"),  # its first constraint row in this substep
+        ("renew", "i8"),  # 1: to be looked at in each substep
+        ("horizon", "f8"),  # s, time for which a gap was looked at
+        ("used", "i8"),  # points that take part in this substep
         ("friction", "f8"),  # 1
         ("restitution", "f8"),  # 1
         ("reach", "f8"),  # m, points further apart do not matter
@@ -116,6 +118,7 @@ POINT = np.dtype(
         ("s", "f8"),  # m, separation when it was found
         ("normal", "f8"),  # N s, impulses of the first substep
         ("tangent", "f8"),
+        ("row", "i8"),  # constraint row of its normal in this substep; -1: out of reach
     ]
 )
 

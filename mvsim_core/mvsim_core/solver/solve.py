@@ -8,6 +8,7 @@ from mvsim_core.solver.compiled import ZERO, inner, kernel
 from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.solver.contact_types import NO_GRIPS, NO_WALLS, Stored
 from mvsim_core.solver.islands import (
+    Known,
     can_move,
     collect_items,
     find_manifolds,
@@ -15,7 +16,7 @@ from mvsim_core.solver.islands import (
     sort_islands,
 )
 from mvsim_core.solver.motion_kernels import advance_active, advance_free, free_kernel
-from mvsim_core.solver.near import STALE, guard_kernel, pairs_kernel, rebuild_kernel
+from mvsim_core.solver.near import STALE, pairs_kernel, rebuild_kernel
 from mvsim_core.solver.scratch import Scratch, Work
 from mvsim_core.solver.substeps import smallest_gap, solve_island
 from mvsim_core.state.arrays import IntArray, Row, Rows
@@ -51,20 +52,25 @@ def solve(
         has been changed), else -1.
     """
     scratch = contacts.scratch
-    result = guard_kernel(bodies, movers, scratch.found.guards, dt)
+    acting = contacts.has_joints or len(walls) > 0 or len(grips) > 0
+    alone = scratch.near_valid and scratch.near_count == 0 and not acting
+    result: int = free_kernel(bodies, movers, scratch.found.guards, dt, alone)
     if result >= 0:
-        return int(result)
+        return result
+    if alone and result != STALE:
+        if len(contacts.contacts):
+            contacts.contacts = contacts.contacts[:0].copy()
+        return -1
     if result == STALE or not scratch.near_valid:
         _find_near(bodies, movers, contacts, dt)
     pairs = 0
     if scratch.near_count:
         pairs = _find_pairs(bodies, movers, contacts, dt)
-    if pairs or contacts.has_joints or len(walls) or len(grips):
+    if pairs or acting:
         _solve_contacts(bodies, movers, contacts, dt, (walls, grips, pairs))
     else:
-        free_kernel(bodies, movers, scratch.found.guards, dt)
-        if len(contacts.contacts):
-            contacts.contacts = contacts.contacts[:0].copy()
+        free_kernel(bodies, movers, scratch.found.guards, dt, True)
+        contacts.contacts = contacts.contacts[:0].copy()
     return -1
 
 
@@ -109,9 +115,8 @@ def _solve_contacts(
     count = contacts_kernel(
         bodies,
         movers,
-        found.mover_of,
+        Known(contacts.arrays(), found.mover_of),
         found.guards,
-        contacts.arrays(),
         work,
         contacts.contacts,
         found.keys[:pairs],
@@ -126,9 +131,8 @@ def _solve_contacts(
 def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
     movers: IntArray,
-    mover_of: IntArray,
+    known: Known,
     guards: Rows,
-    stored: Stored,
     work: Work,
     contacts: Rows,
     keys: IntArray,
@@ -137,11 +141,10 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     dt: float,
 ) -> int:
     """Solve all islands, advance all movers and return the number of contacts of this step."""
+    stored = known.stored
     set_fixed(work.active[0])
-    count, manifolds = find_manifolds(bodies, mover_of, stored, work, contacts, keys, ZERO + 1, dt)
-    count, items = collect_items(
-        bodies, mover_of, stored, work, walls, grips, (count, manifolds), dt
-    )
+    count, manifolds = find_manifolds(bodies, known, work, contacts, keys, ZERO + 1, dt)
+    count, items = collect_items(bodies, known, work, walls, grips, (count, manifolds), dt)
     islands = sort_islands(stored, work, grips, count, items)
     for i in range(islands):
         if work.islands[i].items > 0:

@@ -22,6 +22,8 @@ import math
 
 from mvsim_core.solver.compiled import ZERO, inner
 from mvsim_core.solver.constraints import (
+    BOUNCE_SPEED,
+    SLOP,
     contact_rows,
     grip_rows,
     joint_rows,
@@ -45,10 +47,14 @@ from mvsim_core.state.arrays import Row, Rows
 #: Most sweeps of a substep, and the change of velocities at which they end, relative to the
 #: largest relative velocity.
 MOST_SWEEPS, TOLERANCE = 50, 1e-11
+#: Large islands get fewer sweeps, so that they visit this many rows a substep, but not less than
+#: so many sweeps: warm starting lets a pile converge over steps.
+ROW_VISITS, LEAST_SWEEPS = 10000, 8
+#: A contact point takes part if it can be reached in a substep at this multiple of the highest
+#: speed in the island.
+REACHED = 4.0
 #: Sweeps of the pushing velocities need less precision.
 PUSH_TOLERANCE = 1e-3
-#: Slower approaches do not bounce [m/s].
-BOUNCE_SPEED = 1.0
 
 
 @inner
@@ -58,45 +64,67 @@ def solve_island(
     """Take an island over one step of `dt` [s]."""
     h = dt / island.substeps
     for k in range(island.substeps):
-        start_substep(island, work, k * h)
-        count = build_rows(island, stored, work, walls, grips, k, dt)
+        reach = SLOP + REACHED * h * start_substep(island, work, k * h)
+        count = build_rows(island, stored, work, walls, grips, (k, dt, reach))
+        most = min(MOST_SWEEPS, max(LEAST_SWEEPS, ROW_VISITS // max(1, count)))
         tolerance = TOLERANCE * largest_speed(work.rows, count)
         level = kinetic_energy(island, work)
         if k == 0:
             warm_start(work.rows, count, work.active)
-        converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
+        converge(work.rows, count, work.active, most, tolerance)
         if bounce(island, work, count):
-            converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
+            converge(work.rows, count, work.active, most, tolerance)
             if island.driven == 0:
                 limit_bounce(island, work, count, level)
         elif island.driven == 0:
             limit_energy(island, work, count, level)
-        push(island, work, count)
+        push(work, count, most)
         store(island, stored, work, walls, grips, k)
         move(island, work, h)
 
 
 @inner
-def start_substep(island: Row, work: Work, time: float) -> None:
-    """Note the velocities at the start of a substep and put kinematic bodies where they are."""
+def start_substep(island: Row, work: Work, time: float) -> float:
+    """Note the velocities at the start of a substep and put kinematic bodies where they are.
+
+    Returns the highest speed of any point of the bodies [m/s].
+    """
+    fastest = 0.0
     for i in range(island.body, island.body + island.bodies):
         b = work.active[work.order[i]]
         b.old_vx, b.old_vy, b.old_w = b.vx, b.vy, b.w
         b.px = b.py = b.pw = 0.0
+        fastest = max(fastest, math.hypot(b.vx, b.vy) + abs(b.w) * b.reach)
     if island.driven != 0:
         for i in range(island.item, island.item + island.items):
             item = work.sorted_items[i]
-            move_driven(work.active[item.a], time)
-            move_driven(work.active[item.b], time)
+            for slot in (item.a, item.b):
+                b = work.active[slot]
+                move_driven(b, time)
+                if b.driven != 0:
+                    speed_b = math.hypot(b.vx, b.vy) + abs(b.w) * b.reach
+                    fastest = max(fastest, speed_b)
+    return fastest
 
 
 @inner
-def build_rows(  # noqa: PLR0913 (arrays of a kernel)
-    island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: int, dt: float
+def build_rows(
+    island: Row,
+    stored: Stored,
+    work: Work,
+    walls: Rows,
+    grips: Rows,
+    when: tuple[int, float, float],
 ) -> int:
-    """Make the constraint rows of an island in substep `k` and return their number."""
+    """Make the constraint rows of an island and return their number.
+
+    `when` has the number of the substep, the length of the step [s], and the gap up to which
+    contact points take part [m].
+    """
     n = ZERO
+    k, dt, reach = when
     h = dt / island.substeps
+    near = (h, dt - k * h, reach)
     rows, active = work.rows, work.active
     for i in range(island.item, island.item + island.items):
         item = work.sorted_items[i]
@@ -111,15 +139,16 @@ def build_rows(  # noqa: PLR0913 (arrays of a kernel)
         elif item.kind == PAIR_ITEM:
             m = work.manifolds[item.index]
             if k > 0:
-                renew(m, item.index, stored, work, h)
+                renew(m, item.index, stored, work, (h, dt - k * h))
             points = work.points[2 * item.index : 2 * item.index + 2]
-            n = contact_rows(m, points, rows, n, active, h)
+            n = contact_rows(m, points, rows, n, active, near)
             if k == 0:
                 for j in range(m.count):
-                    rows[m.row + j].impulse = points[j].normal
-                    rows[m.row + m.count + j].impulse = points[j].tangent
+                    if points[j].row >= 0:
+                        rows[points[j].row].impulse = points[j].normal
+                        rows[points[j].row + m.used].impulse = points[j].tangent
         else:
-            n = wall_rows(walls[item.index], item.b, rows, n, active, h)
+            n = wall_rows(walls[item.index], item.b, rows, n, active, near)
     return n
 
 
@@ -254,7 +283,7 @@ def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
 
 
 @inner
-def push(island: Row, work: Work, count: int) -> None:
+def push(work: Work, count: int, sweeps: int) -> None:
     """Solve the pushing velocities, if anything overlaps or a joint is off."""
     rows = work.rows
     most = 0.0
@@ -266,7 +295,7 @@ def push(island: Row, work: Work, count: int) -> None:
         r = rows[i]
         if r.kind == AT_LEAST or r.kind == PAIR or r.kind == PAIR_SECOND:
             r.push -= max(0.0, speed(r, work.active) - min(0.0, r.target))
-    for _ in range(MOST_SWEEPS):
+    for _ in range(sweeps):
         if push_sweep(rows, count, work.active) <= PUSH_TOLERANCE * most:
             return
 
@@ -318,10 +347,12 @@ def store_contact(m: Row, number: int, work: Work, k: int) -> None:
     a = work.active[m.a]
     for j in range(m.count):
         p = work.points[2 * number + j]
-        impulse = work.rows[m.row + j].impulse
+        impulse = tangent = 0.0
+        if p.row >= 0:
+            impulse = work.rows[p.row].impulse
+            tangent = work.rows[p.row + m.used].impulse
         if k == 0:
-            p.normal = impulse
-            p.tangent = work.rows[m.row + m.count + j].impulse
+            p.normal, p.tangent = impulse, tangent
         m.total += impulse
         if impulse > m.largest:
             m.largest = impulse

@@ -176,7 +176,7 @@ def test_fast_bodies_do_not_tunnel(speed: float, turn: float) -> None:
         scene.body(box(0.2, 0.2), (-1.0 - offset, 0.1, turn), (speed, 0.3, 0))
         scene.step(100)
         assert scene.bodies["x"][0] < 0.0
-        assert scene.bodies["cvx"][0] <= 1e-9
+        assert scene.bodies["cvx"][0] < 1e-3 * speed  # it may turn about its corner
 
 
 @pytest.mark.parametrize("gap", [0.002, 0.01, 0.03])
