@@ -191,6 +191,13 @@ def differences(a: Any, b: Any, path: str = "data") -> list[str]:
         return [] if a.name == b.name else [f"{path}: {a.name} and {b.name}"]
     if type(a) is not type(b):
         return [f"{path}: {type(a).__name__} and {type(b).__name__}"]
+    if isinstance(a, Entity | JointState):  # slots, which have a __getstate__ of their own
+        return [
+            d
+            for name in a.__slots__
+            if name != "token"
+            for d in differences(getattr(a, name), getattr(b, name), f"{path}.{name}")
+        ]
     if "__getstate__" in type(a).__dict__:
         return differences(a.__getstate__(), b.__getstate__(), path)
     if isinstance(a, np.ndarray):
