@@ -24,7 +24,8 @@ from mvsim_core.friction.contact import rolling_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities
 from mvsim_core.specs import DefaultFrictionSpec, EllipseSpec, WardIagnemmaSpec
-from mvsim_core.state.arrays import allocate
+from mvsim_core.state.arrays import BODY, WHEEL
+from mvsim_core.world.data import Data
 
 IMAGES = Path(__file__).parent / "images"
 MASS, RADIUS, G, DT = 6.0, 0.2, 9.81, 0.005
@@ -35,7 +36,9 @@ def wheel_force(
     spec: Any, vx: float, vy: float, omega: float, torque: float
 ) -> tuple[float, float]:
     """Return the force on one wheel (6 kg on it, radius 0.2 m) after one call of its model [N]."""
-    state = allocate(bodies=1, wheels=1, vehicles=0, pids=0, limits=0)
+    state = Data()
+    state.insert("bodies", np.zeros(1, BODY))
+    state.insert("wheels", np.zeros(1, WHEEL))
     wheel = state.wheels[0]
     wheel["radius"], wheel["mass"], wheel["inertia"] = RADIUS, 1.0, 0.02
     wheel["carried"], wheel["normal"] = MASS, WEIGHT

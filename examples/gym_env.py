@@ -48,7 +48,7 @@ WORLD = f"""<mvsim_world version="1.0">
       <chassis mass="10" zmin="0.05" zmax="0.4">
         <shape><pt>-.2 -.15</pt><pt>.2 -.15</pt><pt>.2 .15</pt><pt>-.2 .15</pt></shape>
       </chassis>
-      <controller class="twist_pid"><KP>40</KP><KI>40</KI><max_torque>8</max_torque></controller>
+      <controller class="twist_pid"><KP>5</KP><KI>20</KI><max_torque>8</max_torque></controller>
     </dynamics>
     <kinematics class="2WDiff"><max_speed>{MAX_SPEED}</max_speed></kinematics>
     <init_pose>0 0 0</init_pose>

@@ -7,8 +7,7 @@
 >>> world.vehicles["r1"].set_twist(0.5, 0.0, 0.3)  # doctest: +SKIP
 >>> world.run(10.0)  # doctest: +SKIP
 
-The names below are imported when they are first used, so that tools which only read files start at
-once.
+The names below are imported on first use, so that tools which only read files start quickly.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its home."""
+    """Import a public name from its module."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

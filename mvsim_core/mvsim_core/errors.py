@@ -60,7 +60,7 @@ class Problem:
 
 
 class MvsimError(Exception):
-    """Base of all errors that a wrong input, not a wrong program, causes."""
+    """Base of all errors that are caused by input, not by a bug."""
 
 
 class WorldFileError(MvsimError):
@@ -85,7 +85,7 @@ class BuildError(MvsimError):
     """A valid description cannot be turned into a running world; `problems` says why."""
 
     def __init__(self, *problems: Problem | str) -> None:
-        """Hold the problems; a mere text is one without a place."""
+        """Hold the problems; a plain text becomes a problem without file and line."""
         self.problems = tuple(
             Problem(file="", line=0, element="", message=problem)
             if isinstance(problem, str)
@@ -100,12 +100,12 @@ class BuildError(MvsimError):
 
 
 class UnknownName(MvsimError, KeyError):  # noqa: N818 (reads better where it is raised)
-    """A name was asked for that does not exist; the message lists close ones."""
+    """No such name exists; the message lists similar ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str] = (), reason: str = "") -> None:
-        """Name the kind of thing, the name that was asked for and the names that exist.
+        """Take the kind of thing, the unknown name and the names that exist.
 
-        A `reason` says why there is none any more, such as "was removed at 2 s".
+        A `reason` states why the name is no longer valid, such as "was removed at 2 s".
         """
         self.kind = kind
         self.name = name
@@ -133,9 +133,9 @@ class StepError(MvsimError):
     """A step produced a number that is not finite; names vehicle, tick, field and value."""
 
 
-#: What is longer is no misspelt name but garbage; likeness costs time by the square of length.
+#: Longer names get no suggestion: comparing costs time by the square of the length.
 LONGEST_NAME = 60
-#: Among more names than this none is looked for: likeness takes each one some 10 us.
+#: With more known names than this no suggestion is made: comparing takes some 10 us a name.
 MOST_NAMES = 2000
 
 
@@ -165,7 +165,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return _nearest(name, names)
 
 
-@lru_cache(maxsize=1024)  # loops ask the same again and again, and likeness is slow
+@lru_cache(maxsize=1024)  # loops ask for the same name again, and comparing is slow
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     by_key = {_key(candidate): candidate for candidate in known}
     found = difflib.get_close_matches(_key(name), list(by_key), n=1, cutoff=0.65)

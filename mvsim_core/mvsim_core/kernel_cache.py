@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The folder in which numba keeps compiled kernels.
 
-Numba compiles a kernel anew when its own file changed, but not when a function that it inlines
-from another file did, so that a pulled update would go on with the old one. It also refuses to
+Numba recompiles a kernel when its own file changed, but not when a function that it inlines
+from another file did, so that after an update the old kernel would run. It also refuses to
 import a cached kernel where it can write neither beside the sources nor to the user's cache: a
 simulator that is installed by root and run by a user without a home, as containers do. Not a cache
 of its own: it only sets `NUMBA_CACHE_DIR`, to a folder for each version of the sources.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
 SOURCES = Path(__file__).parent
-#: Versions that are kept, so that branches and installations beside each other do not fight.
+#: Versions that are kept, so that several branches and installations each keep their cache.
 KEEP = 4
 
 
@@ -31,12 +31,12 @@ def choose_kernel_cache() -> None:
     base = next((p for p in places if _writable(p)), None) or _private_folder()
     folder = base / _version(SOURCES)
     if not folder.exists():
-        _forget_old(base)
+        _remove_oldest(base)
     os.environ[VARIABLE] = str(folder)
 
 
 def _version(sources: Path) -> str:
-    """Return what changes whenever any source file does: by size and time, as numba decides."""
+    """Return a hash of the sizes and times of all source files, by which numba decides too."""
     digest = hashlib.sha256()
     for path in sorted(sources.rglob("*.py")):
         status = path.stat()
@@ -44,8 +44,8 @@ def _version(sources: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _forget_old(base: Path) -> None:
-    """Make room for one more version below `base`."""
+def _remove_oldest(base: Path) -> None:
+    """Remove the oldest versions below `base` to make room for one more."""
     found = [p for p in base.glob("*") if p.is_dir()]
     found.sort(key=lambda p: p.stat().st_mtime, reverse=True)
     for old in found[KEEP - 1 :]:
@@ -64,9 +64,9 @@ def _writable(folder: Path) -> bool:
 
 
 def _private_folder() -> Path:
-    """A temporary folder that is the same on each start and that nobody else can write to.
+    """A temporary folder, the same on each start, that only this user can write to.
 
-    Compiled kernels are code, so a folder that another user has put there is not taken.
+    Compiled kernels are code, so a folder that another user made is refused.
     """
     folder = Path(tempfile.gettempdir()) / f"mvsim-kernels-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)

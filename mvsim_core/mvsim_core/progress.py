@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says how far long work is, to whoever listens: what loads at once says nothing."""
+"""Progress of long work, such as loading a large world, as lines of text for a callback."""
 
 from __future__ import annotations
 
@@ -11,54 +11,56 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
-Tell = Callable[[str], object]
+Report = Callable[[str], object]
 
-#: From when on, and how often, there is something to say [s].
-PATIENCE, PERIOD = 2.0, 1.0
-#: How many things pass between two looks at the clock.
+#: Time until the first line, so that quick work reports nothing, and between lines [s].
+FIRST_REPORT, PERIOD = 2.0, 1.0
+#: Items between two readings of the clock: reading it for each would cost more than most items.
 STRIDE = 64
 
 
-class _Listener:
-    def __init__(self, tell: Tell) -> None:
-        self.tell = tell
-        self.due = time.monotonic() + PATIENCE
+class _Reporter:
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.due = time.monotonic() + FIRST_REPORT
 
-    def look(self, text: Callable[[], str]) -> None:
+    def report_if_due(self, text: Callable[[], str]) -> None:
         now = time.monotonic()
         if now >= self.due:
             self.due = now + PERIOD
-            self.tell(text())
+            self.report(text())
 
 
-_LISTENER: ContextVar[_Listener | None] = ContextVar("listener", default=None)
+_REPORTER: ContextVar[_Reporter | None] = ContextVar("reporter", default=None)
 
 
 @contextmanager
-def told(tell: Tell) -> Iterator[None]:
-    """Call `tell` with one line about once a second while long work goes on inside."""
-    token = _LISTENER.set(_Listener(tell))
+def reporting(report: Report) -> Iterator[None]:
+    """Call `report` with one line about once a second while long work runs inside the block."""
+    token = _REPORTER.set(_Reporter(report))
     try:
         yield
     finally:
-        _LISTENER.reset(token)
+        _REPORTER.reset(token)
 
 
-def begin() -> None:
-    """Start work that is long by itself, whatever was done before: a listener is patient again."""
-    listener = _LISTENER.get()
-    if listener is not None:
-        listener.due = time.monotonic() + PATIENCE
+def restart() -> None:
+    """Begin a new piece of work: its first line is due after `FIRST_REPORT` again."""
+    reporter = _REPORTER.get()
+    if reporter is not None:
+        reporter.due = time.monotonic() + FIRST_REPORT
 
 
-def watched(items: Iterable[T], work: str) -> Iterator[T]:
-    """Iterate over `items`; a listener hears `work: 1200 of 5000`."""
-    listener = _LISTENER.get()
-    if listener is None:
+def tracked(items: Iterable[T], work: str) -> Iterator[T]:
+    """Iterate over `items`; inside `reporting`, report lines such as `work: 1200 of 5000`."""
+    reporter = _REPORTER.get()
+    if reporter is None:
         yield from items
         return
     total = f" of {len(items)}" if isinstance(items, Sized) else ""
     for count, item in enumerate(items):
         if count > 0 and count % STRIDE == 0:
-            listener.look(lambda done=count: f"{work}: {done}{total}")  # type: ignore[misc]
+            reporter.report_if_due(
+                lambda done=count: f"{work}: {done}{total}"  # type: ignore[misc]
+            )
         yield item

@@ -35,7 +35,7 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Return a class decorator that enters the class under `name`.
+        """Return a class decorator that registers the class as `name`.
 
         Raises:
             ValueError: The name is taken.
@@ -66,7 +66,7 @@ class Registry(Generic[T]):
         return iter(dict(self._classes).items())
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is an entry of that name."""
+        """Return whether there is an entry of that name."""
         self._load()
         return name in self._classes
 

@@ -72,7 +72,7 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
-    from mvsim_core.progress import told
+    from mvsim_core.progress import reporting
     from mvsim_ros2.node import MvsimNode
     from mvsim_ros2.parameters.start_poses import load_world_with_start_poses
     from mvsim_ros2.runtime import fast_dds
@@ -83,7 +83,7 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
         node = MvsimNode()
     cleanup.callback(node.close)
     settings = node.settings
-    with told(node.get_logger().info):
+    with reporting(node.get_logger().info):
         world = load_world_with_start_poses(
             settings.world_file, settings.start_poses, seed=settings.seed
         )

@@ -97,9 +97,28 @@ def test_only_its_own_wheels_and_outputs_change(name: str) -> None:
     assert state.bodies.tobytes() == before.bodies.tobytes()
     assert state.wheels[1::2].tobytes() == before.wheels[1::2].tobytes()
     for field in state.wheels.dtype.names or ():
-        if field not in ("fx", "fy", "omega", "drag"):
+        if field not in ("fx", "fy", "omega", "drag", "limit_x", "limit_y", "limit_round"):
             same = np.array_equal(state.wheels[field], before.wheels[field], equal_nan=True)
             assert same, field
+
+
+def test_limits_are_written_and_held_wheels_left_alone(name: str) -> None:
+    """The forces of held wheels are found elsewhere, within these limits."""
+    state = random_state(12)
+    state.wheels["region_mu"] = math.nan
+    state.wheels["held"][::2] = 1
+    state.wheels["limit_x"] = state.wheels["limit_y"] = math.nan
+    before = state.wheels.copy()
+    model(name).apply(state, GRAVITY, DT)
+    w = state.wheels
+    assert (w["limit_x"] >= 0.0).all()
+    assert (w["limit_y"] >= 0.0).all()
+    for field in ("fx", "fy", "omega"):
+        assert (w[field][::2] == before[field][::2]).all()
+    c, s = np.cos(w["yaw"]), np.sin(w["yaw"])
+    free = w[1::2]
+    along = np.abs(c * w["fx"] + s * w["fy"] - w["drag"])[1::2]
+    assert (along <= free["limit_x"] * (1 + 1e-9) + 1e-9).all()
 
 
 @pytest.mark.parametrize("limited", LIMITED)

@@ -369,4 +369,4 @@ def test_restore_brings_back_the_targets_of_driven_pivots() -> None:
     for _ in range(100):
         w.step()
         again.append((elbow.angle, elbow.torque))
-    assert again == pytest.approx(way, abs=1e-9)
+    assert again == way

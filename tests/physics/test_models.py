@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import load_world
-from mvsim_core.controllers.pid import filter_set_point, pid_output
+from mvsim_core.controllers.pid import filter_set_point, pid_output, take_set_point
 from mvsim_core.dynamics.drivetrain import split_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities, settled_slip, slip_angle
@@ -263,7 +263,8 @@ def test_each_differential_may_be_of_its_own_kind() -> None:
 def pid(**values: float) -> Rows:
     """Return a PID row without limits."""
     row = np.zeros(1, PID)
-    row["i_max"] = row["max_torque"] = math.inf
+    row["i_max"] = row["max_torque"] = row["high"] = math.inf
+    row["low"] = -math.inf
     for name, value in values.items():
         row[name] = value
     return row[0]
@@ -286,18 +287,29 @@ def test_derivative_of_a_ramp_is_its_slope(n: float) -> None:
     assert out == pytest.approx(2.0 * 0.5, rel=1e-3)
 
 
-def test_anti_windup_leaves_saturation_at_once() -> None:
-    """After a long saturation the torque turns sooner with anti-windup."""
-    steps = []
-    for flag in (0, 1):
-        p = pid(kp=1.0, ki=10.0, max_torque=5.0, antiwindup=flag)
-        for _ in range(500):
-            pid_output(p, 10.0, 0.0, 0.01)
-        count = 0
-        while pid_output(p, -1.0, 0.0, 0.01) > 0.0:
-            count += 1
-        steps.append(count)
-    assert steps[1] < 0.2 * steps[0]
+@pytest.mark.parametrize("flag", [0, 1])
+@pytest.mark.parametrize("error", [1.0, 10.0])
+def test_anti_windup_leaves_saturation_at_once(flag: int, error: float) -> None:
+    """A long saturation leaves no more in the integral than KP e did not give, with no limit."""
+    p = pid(kp=1.0, ki=10.0, max_torque=5.0, antiwindup=flag)
+    for _ in range(5000):
+        assert pid_output(p, error, 0.0, 0.01) <= 5.0
+    assert p["integral"] <= max(5.0 - error, 0.0)
+    first = pid_output(p, -error, 0.0, 0.01)
+    assert first < max(5.0 - 2.0 * error, -4.0)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("weight", "left"), [(0.0, 0.0), (2.0, 2.0), (5.0, 3.0), (-2.0, 0.0)])
+def test_a_reversal_keeps_what_carries_the_weight(sign: float, weight: float, left: float) -> None:
+    """What a wheel has summed up against a wall is gone; the weight on a slope still counts."""
+    p = pid(ki=10.0)
+    take_set_point(p, sign * 0.5, 0.0, sign * weight)
+    p["integral"] = sign * 3.0
+    take_set_point(p, 0.0, 0.0, sign * weight)
+    assert p["integral"] == sign * 3.0
+    take_set_point(p, -sign * 0.2, 0.0, sign * weight)
+    assert p["integral"] == sign * left
 
 
 @pytest.mark.parametrize("order", [1, 2])

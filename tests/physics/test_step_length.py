@@ -104,7 +104,8 @@ def test_warning_names_vehicle_place_and_longest_good_step() -> None:
     (warning,) = load_world(text=text).warnings
     assert str(warning) == (
         "line 5: <dynamics>: the time step of 0.02 s is too long for the wheels of 'r1':"
-        " KP on l_wheel where it slips answers at 250 1/s; the longest good step is 0.008 s"
+        " KP on l_wheel where it slips answers at 250 1/s; the longest good step is 0.008 s,"
+        " or lower KP from 100 to 40"
     )
     assert not load_world(text=text.replace("0.02<", "0.008<")).warnings
 

@@ -17,8 +17,8 @@ from sensor_msgs.msg import NavSatFix, NavSatStatus, PointField
 from std_msgs.msg import Header
 
 from mvsim_core import Contact, Pose
+from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors import COLORED_POINT, POINT, CloudReading, GnssReading, ImuReading
-from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors.rgbd_camera import RgbdReading
 from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
 from mvsim_ros2.conversions.contacts import contacts_message

@@ -188,6 +188,6 @@ def test_huge_torque_ends_the_step_with_a_name() -> None:
 
 def test_poses_that_are_not_finite_name_the_body() -> None:
     w = load_world(text=world(cart(), BOW_TIE.replace("<pt>1 1</pt><pt>1 0</pt>", "<pt>1 0</pt>")))
-    w.bodies["cvx"][list(w.blocks).index("b1") + 1] = np.nan
+    w.bodies["cvx"][w.data.entities["b1"].row] = np.nan
     with pytest.raises(StepError, match="b1: cvx is nan in tick 1"):
         w.step()

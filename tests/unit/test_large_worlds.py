@@ -13,7 +13,7 @@ from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
 from mvsim_core.geometry.polygons import convex_parts
-from mvsim_core.progress import PATIENCE, told, watched
+from mvsim_core.progress import FIRST_REPORT, reporting, tracked
 from mvsim_core.terrain.nearby import Nearby
 from mvsim_core.xmlfile import read_world
 
@@ -141,22 +141,22 @@ def test_nearby_finds_what_holds_a_point(reach: float) -> None:
 
 
 def test_long_loading_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[str] = []
+    lines: list[str] = []
     now = iter(range(1000))
     monkeypatch.setattr("mvsim_core.progress.time.monotonic", lambda: float(next(now)))
-    with told(heard.append):
+    with reporting(lines.append):
         load_world(text=world(many(200, KINDS["blocks"])))
-    assert any(text.startswith("reading elements: ") for text in heard)
-    assert "placing blocks: 64 of 200" in heard
+    assert any(text.startswith("reading elements: ") for text in lines)
+    assert "placing blocks: 64 of 200" in lines
 
 
 def test_what_loads_at_once_says_nothing() -> None:
-    heard: list[str] = []
-    with told(heard.append):
+    lines: list[str] = []
+    with reporting(lines.append):
         load_world(text=world(many(100, KINDS["blocks"])))
-    assert heard == []
-    assert list(watched([1, 2], "counting")) == [1, 2]
-    assert PATIENCE <= 2.0
+    assert lines == []
+    assert list(tracked([1, 2], "counting")) == [1, 2]
+    assert FIRST_REPORT <= 2.0
 
 
 def robot(sensor: str) -> str:

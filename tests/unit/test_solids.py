@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from mvsim_core.sensors.scene3d import Model, solids
+from mvsim_core.scene3d import Model, solids
 
 
 def volume(model: Model) -> float:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Key-frame animation: a block follows poses over time and pushes what is in its way."""
+"""Key-frame animation: a block follows poses over time and pushes bodies in its way."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from mvsim_core.state.entities import Entity
 #: x, y, z [m] and yaw [rad] in the world.
 Place = tuple[float, float, float, float]
 
-#: Faster than this a block is put to its next pose instead of moved: a cut in the film [m/s].
+#: Above this speed a block is teleported to its next pose instead of moved [m/s].
 CUT = 50.0
 #: Likewise for turns, in one step [rad].
 TURN_CUT = 1.0
 
 
 class KeyframeAnimation:
-    """Moves one kinematic body along its key frames, repeated for ever.
+    """Moves one kinematic body along its key frames, in a loop.
 
-    The pose is a function of time alone, so nothing is remembered from step to step.
+    The pose is a function of time alone, so there is no state.
 
     Args:
         entity: The animated entity; its pose at the start is the frame of the key frames.
@@ -51,7 +51,7 @@ class KeyframeAnimation:
         return x + c * dx - s * dy, y + s * dx + c * dy, z + dz, yaw + dyaw
 
     def begin(self, state: State) -> None:
-        """Put the body where it is at time 0."""
+        """Put the body at its pose at time 0."""
         body = state.bodies[self.entity.row]
         body["x"], body["y"], body["z"], body["yaw"] = self.at(0.0)
 
@@ -63,7 +63,7 @@ class KeyframeAnimation:
 def move_to(entity: Entity, body: Row, place: Place, dt: float) -> None:
     """Give a kinematic body the velocity that takes it to a place within dt.
 
-    What has no shape is put there at once, and so is what would have to be too fast.
+    A body without a shape, or one that would be too fast, is teleported.
 
     Args:
         entity: Its entity.

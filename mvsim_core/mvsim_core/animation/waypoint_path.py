@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Actors on their paths: where somebody is at a time, and what moves a body there.
+"""Actors on waypoint paths: the pose at a time, and the motion of the body to it.
 
-The way is a function of time alone, so it survives resets and snapshots and does not depend on
-the step. Actors do not give way: what stands in their way is pushed.
+The path is a function of time alone, so resets and snapshots need no state of it and it does not
+depend on the step. Actors do not avoid obstacles: they push bodies in their way.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from mvsim_core.state.arrays import State
 from mvsim_core.state.entities import Entity
 from mvsim_core.terrain.ground import Ground, GroundState
 
-#: Parts of a leg in which the yaw turns into the direction of motion and out of it.
+#: Fractions of a leg in which the yaw turns to the direction of motion and away from it.
 TURN_IN, TURN_OUT = 0.1, 0.2
 #: Legs shorter than this are walked without turning into their direction [m].
 SHORT_LEG = 0.1
-#: Legs shorter than this are none [m].
+#: Legs shorter than this are skipped [m].
 NO_LEG = 1e-3
 #: A speed above this part of the running speed is running, above WALKING [m/s] walking.
 RUNNING_PART, WALKING = 0.8, 0.1
 
 
-class Moment(NamedTuple):
-    """Somebody at a time: x, y, z [m], yaw [rad], speed along the path [m/s], next waypoint."""
+class PathState(NamedTuple):
+    """Actor at a time: x, y, z [m], yaw [rad], speed along the path [m/s], next waypoint."""
 
     x: float
     y: float
@@ -41,7 +41,7 @@ class Moment(NamedTuple):
 
 
 class _Leg(NamedTuple):
-    """A straight part of the way, or a pause at its end (speed 0)."""
+    """A straight part of the path, or a pause at its end (speed 0)."""
 
     start: Pose
     end: Pose
@@ -51,13 +51,13 @@ class _Leg(NamedTuple):
 
 
 class WaypointPath:
-    """The way along the waypoints of a path.
+    """A path along waypoints.
 
-    A waypoint is approached at the speed of its own `animation`; one with `idle` is walked to, as
-    nobody could ever reach it standing. Then its pause passes.
+    A waypoint is approached at the speed of its own `animation`; one with `idle` is approached at
+    walking speed, as it could not be reached at speed 0. Then its pause passes.
 
     Args:
-        start: Where it begins.
+        start: First pose.
         waypoints: Specs with pose, pause and animation, in order.
         loop: Whether the first follows the last.
         speeds: Of walking and of running [m/s].
@@ -71,7 +71,7 @@ class WaypointPath:
         loop: bool,
         speeds: tuple[float, float],
     ) -> None:
-        """Lay the legs out."""
+        """Compute the legs."""
         self._speeds = speeds
         self._start = start
         self._first = self._legs(start, waypoints)
@@ -80,16 +80,16 @@ class WaypointPath:
         self._first_ends = _ends(self._first)
         self._round_ends = _ends(self._round)
 
-    def at(self, time: float) -> Moment:
-        """Return where somebody is at a time since the start [s]."""
+    def at(self, time: float) -> PathState:
+        """Return the state at a time since the start [s]."""
         once = self._first_ends[-1] if self._first_ends else 0.0
         if time < once:
-            return _moment(self._first, self._first_ends, time)
+            return _state_at(self._first, self._first_ends, time)
         around = self._round_ends[-1] if self._round_ends else 0.0
         if around > 0.0:
-            return _moment(self._round, self._round_ends, (time - once) % around)
+            return _state_at(self._round, self._round_ends, (time - once) % around)
         end = self._first[-1].end if self._first else self._start
-        return Moment(end.x, end.y, end.z, end.yaw, 0.0, max(len(self._first) // 2 - 1, 0))
+        return PathState(end.x, end.y, end.z, end.yaw, 0.0, max(len(self._first) // 2 - 1, 0))
 
     def _legs(self, start: Pose, waypoints: Sequence[Any]) -> list[_Leg]:
         legs = []
@@ -112,8 +112,8 @@ def _ends(legs: list[_Leg]) -> list[float]:
     return ends
 
 
-def _moment(legs: list[_Leg], ends: list[float], time: float) -> Moment:
-    """Return where somebody is at a time within the legs."""
+def _state_at(legs: list[_Leg], ends: list[float], time: float) -> PathState:
+    """Return the state at a time within the legs."""
     i = min(bisect.bisect_right(ends, time), len(legs) - 1)
     leg = legs[i]
     if leg.duration <= 0.0:
@@ -122,7 +122,7 @@ def _moment(legs: list[_Leg], ends: list[float], time: float) -> Moment:
         part = min(max(1.0 - (ends[i] - time) / leg.duration, 0.0), 1.0)
     a, b = leg.start, leg.end
     x, y, z = (p + part * (q - p) for p, q in zip(a[:3], b[:3], strict=True))
-    return Moment(x, y, z, _yaw(leg, part), leg.speed, leg.waypoint)
+    return PathState(x, y, z, _yaw(leg, part), leg.speed, leg.waypoint)
 
 
 def _yaw(leg: _Leg, part: float) -> float:
@@ -139,7 +139,7 @@ def _yaw(leg: _Leg, part: float) -> float:
 
 
 def _between(a: float, b: float, part: float) -> float:
-    """Return the angle that part of the shorter way from a to b reaches [rad]."""
+    """Interpolate from angle a to b along the shorter way [rad]."""
     return a + part * math.remainder(b - a, 2.0 * math.pi)
 
 
@@ -150,18 +150,18 @@ class PathFollower:
 
     Args:
         entity: The actor.
-        path: Where it is at a time.
-        ground: Where the ground is; None: the path states heights.
+        path: Its path.
+        ground: The ground; None: the path states heights.
     """
 
     def __init__(self, entity: Entity, path: WaypointPath, ground: Ground | None) -> None:
-        """Put an actor on its way."""
+        """Take the actor and its path."""
         self.entity = entity
         self.path = path
         self._ground = ground
 
     def begin(self, state: State) -> None:
-        """Leave the body where it starts."""
+        """Do nothing: the body starts at its first pose."""
 
     def apply(self, state: GroundState, time: float, dt: float) -> None:
         """Give the body the velocity that takes it to its place at `time` within dt."""

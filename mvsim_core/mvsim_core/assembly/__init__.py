@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Building worlds: from files and specs to running parts."""
+"""Assembly of worlds: from files and specs to Model and Data."""
 
 from mvsim_core.assembly.load import load_world
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From specs of actors to entities that walk."""
+"""Models of actors, compiled from their specs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mvsim_core.state.arrays import KINEMATIC, FloatArray
 from mvsim_core.state.entities import EntityModel, Material, Solid, body_row
 
 CLOTHES = Material(friction=0.5, restitution=0.01)
-#: Corners of the polygon that stands for the circle of an actor.
+#: Corners of the polygon that replaces the circle of an actor.
 CORNERS = 16
 
 
 def build_actor(spec: ActorSpec) -> EntityModel:
-    """Return the model of one actor where it begins."""
+    """Return the model of one actor at its first pose."""
     body = body_row(spec.init_pose, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
     solid = Solid(circle(spec.collision_radius), CLOTHES, (0.0, spec.collision_height))
     return EntityModel(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From specs of blocks, walls and planes to entities."""
+"""Models of blocks and solids of walls and planes, compiled from their specs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def build_block(spec: BlockSpec, outline: FloatArray, z_range: tuple[float, floa
     """Return the model of one block.
 
     Args:
-        spec: What the file says.
+        spec: Its spec from the world file.
         outline: Polygon (n, 2) in the block's frame [m].
         z_range: Lower and upper end above the pose [m].
     """
@@ -70,7 +70,7 @@ def build_block(spec: BlockSpec, outline: FloatArray, z_range: tuple[float, floa
 
 
 def build_lift(name: str, spec: HorizontalPlaneSpec) -> EntityModel:
-    """Return the model of a horizontal plane that moves: it carries, nothing collides with it."""
+    """Return the model of a horizontal plane that moves; it collides with nothing."""
     level = spec.init_pose._replace(roll=0.0, pitch=0.0)
     body = body_row(level, (0.0, 0.0, 0.0), IMMOVABLE, KINEMATIC)
     return EntityModel(kind="plane", name=name, spec=spec, body=body, inertia=IMMOVABLE)
@@ -79,10 +79,10 @@ def build_lift(name: str, spec: HorizontalPlaneSpec) -> EntityModel:
 def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
     """Return the boxes of a vertical plane: between doors full height, above and below openings.
 
-    An opening leaves a gap between its z_min and z_max, so that what is low enough passes a door.
+    An opening leaves a gap between its z_min and z_max, so that a low body passes a door.
 
     Raises:
-        BuildError: There are too many of them.
+        BuildError: There are too many boxes.
     """
     length = math.hypot(spec.x1 - spec.x0, spec.y1 - spec.y0)
     low, high = spec.z, spec.z + spec.height
@@ -99,7 +99,7 @@ def plane_solids(spec: VerticalPlaneSpec) -> list[Solid]:
     for start, end in pairwise(sorted(changes)):
         for change, gap in changes[start]:
             open_here[gap] += change
-        open_here += Counter()  # without those that ended
+        open_here += Counter()  # removes openings that ended here
         bottom = low
         for gap_low, gap_high in sorted(open_here):
             if gap_low > bottom:

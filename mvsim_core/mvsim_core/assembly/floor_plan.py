@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The map that a robot would make of a world: its fixed solids at one height, as cells.
+"""Floor plan: an occupancy grid of the fixed solids of a world at one height.
 
-Occupied is what walls, planes, static blocks and maps touch at that height; free is what can be
-reached from where the vehicles start; the rest, such as the inside of solids, is unknown.
+Cells that walls, planes, static blocks and maps touch at that height are occupied. Cells that can
+be reached from the start poses are free. The rest, such as the inside of solids, is unknown.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from mvsim_core.state.arrays import STATIC, FloatArray
 from mvsim_core.state.entities import Entity
 from mvsim_core.world.world import World
 
-#: Height of a map without a lidar to ask [m], resolution without another map to follow [m].
+#: Default height of the map [m] and default resolution [m].
 USUAL_HEIGHT, USUAL_RESOLUTION = 0.2, 0.05
-#: Free space around solids and starts [m].
+#: Margin around solids and start poses [m].
 MARGIN = 1.0
 MAX_CELLS = 100_000_000
 
@@ -64,24 +64,24 @@ def floor_plan(
         raise BuildError(f"resolution must be > 0 [m], got {resolution:g}")
     solids = [*_solids(world, z)]
     starts = [_outline(world, entity) for entity in _of_kind(world, "vehicle")]
-    paper = _paper(grids, [*_everything(world)], resolution)
-    occupied = np.zeros(paper.shape, np.bool_)
+    raster = _raster_around(grids, [*_all_outlines(world)], resolution)
+    occupied = np.zeros(raster.shape, np.bool_)
     for polygon in solids:
-        fill(occupied, paper.cells(polygon))
+        fill(occupied, raster.cells(polygon))
     unknown = np.zeros_like(occupied)
     for grid in grids:
-        _draw(grid, grid.occupied, occupied, paper)
-        _draw(grid, grid.cells == UNKNOWN, unknown, paper)
-    free = _reached(occupied, unknown, [paper.cells(start) for start in starts])
-    cells = np.full(paper.shape, UNKNOWN, np.int8)
+        _draw(grid, grid.occupied, occupied, raster)
+        _draw(grid, grid.cells == UNKNOWN, unknown, raster)
+    free = _reached(occupied, unknown, [raster.cells(start) for start in starts])
+    cells = np.full(raster.shape, UNKNOWN, np.int8)
     cells[free] = FREE
     cells[occupied] = OCCUPIED
-    return FloorPlan(GridMap(cells, resolution, GridOrigin(paper.x, paper.y)), z)
+    return FloorPlan(GridMap(cells, resolution, GridOrigin(raster.x, raster.y)), z)
 
 
 @dataclass(frozen=True, slots=True)
-class _Paper:
-    """Where the cells lie: the lower left corner [m], the side of a cell, rows and columns."""
+class _Raster:
+    """Placement of the cells: the lower left corner [m], the side of a cell, rows and columns."""
 
     x: float
     y: float
@@ -108,7 +108,7 @@ def _lidar_heights(world: World) -> Iterator[float]:
 
 
 def _solids(world: World, z: float) -> Iterator[FloatArray]:
-    """Yield what stands still at a height, as polygons in the world frame; maps are not in it."""
+    """Yield polygons of the fixed solids at a height, world frame; without maps."""
     for fixture in world.model.fixtures[len(world.model.grids) :]:
         for solid in fixture.solids:
             if solid.z_range[0] <= z <= solid.z_range[1]:
@@ -121,8 +121,8 @@ def _solids(world: World, z: float) -> Iterator[FloatArray]:
                 yield _placed(world, entity, solid.points)
 
 
-def _everything(world: World) -> Iterator[FloatArray]:
-    """Yield the outlines of all bodies at all heights, without those that a map has in it."""
+def _all_outlines(world: World) -> Iterator[FloatArray]:
+    """Yield the outlines of all bodies at all heights, without maps."""
     boxes = [_corners(grid) for grid in world.model.grids]
     outlines = [s.points for f in world.model.fixtures[len(boxes) :] for s in f.solids]
     for entity in world.data.entities.values():
@@ -144,8 +144,10 @@ def _outline(world: World, entity: Entity) -> FloatArray:
     return _placed(world, entity, solids[0].points if solids else np.zeros((1, 2)))
 
 
-def _paper(grids: Sequence[GridMap], polygons: list[FloatArray], resolution: float) -> _Paper:
-    """Return paper that holds all, its lines on those of a map with the same cells."""
+def _raster_around(
+    grids: Sequence[GridMap], polygons: list[FloatArray], resolution: float
+) -> _Raster:
+    """Return a raster around everything, aligned with a map of the same resolution."""
     lows = [polygon.min(axis=0) - MARGIN for polygon in polygons]
     highs = [polygon.max(axis=0) + MARGIN for polygon in polygons]
     lattice = np.zeros(2)
@@ -164,9 +166,9 @@ def _paper(grids: Sequence[GridMap], polygons: list[FloatArray], resolution: flo
             f"the map would have {size[0]:.0f} x {size[1]:.0f} cells of {resolution:g} m, at most"
             f" {MAX_CELLS} are allowed; choose a coarser resolution"
         )
-    # Rounded, because the map's file has it as a decimal.
+    # Rounded, because the map file stores a decimal.
     x, y = (round(float(value), 9) for value in lattice + first * resolution)
-    return _Paper(x, y, resolution, (max(1, int(size[1])), max(1, int(size[0]))))
+    return _Raster(x, y, resolution, (max(1, int(size[1])), max(1, int(size[0]))))
 
 
 def _corners(grid: GridMap) -> FloatArray:
@@ -174,18 +176,18 @@ def _corners(grid: GridMap) -> FloatArray:
     return grid.to_world(np.array([[0.0, 0.0], [w, 0.0], [w, h], [0.0, h]]))
 
 
-def _draw(grid: GridMap, mask: BoolGrid, on: BoolGrid, paper: _Paper) -> None:
-    """Draw the cells of a map that are in `mask` on other paper, run by run."""
+def _draw(grid: GridMap, mask: BoolGrid, on: BoolGrid, raster: _Raster) -> None:
+    """Draw the cells of a map that are in `mask` on another raster, run by run."""
     for row, columns in enumerate(mask):
         edges = np.flatnonzero(np.diff(columns.astype(np.int8), prepend=0, append=0))
         for begin, end in edges.reshape(-1, 2):
             corners = np.array([[begin, row], [end, row], [end, row + 1], [begin, row + 1]])
             points = grid.to_world(corners * grid.resolution)
-            fill(on, paper.cells(points))
+            fill(on, raster.cells(points))
 
 
 def _reached(occupied: BoolGrid, unknown: BoolGrid, starts: list[FloatArray]) -> BoolGrid:
-    """Return the free cells that hang together with a start, or with the border without one."""
+    """Return the free cells that are connected to a start, or to the border without one."""
     passable = ~occupied & ~unknown
     begin = np.zeros_like(occupied)
     for start in starts:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the <kinematics> of a vehicle to its row of limits."""
+"""The row of LIMIT of a vehicle, compiled from its <kinematics>."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def build_kinematics(
     """Return the row of LIMIT of a vehicle and its kinematics; none of both without an element.
 
     Args:
-        spec: What the file says.
-        inertia: Of the whole vehicle.
+        spec: Its spec from the world file.
+        inertia: Mass properties of the whole vehicle.
         track: Distance of its left and right wheels [m]; 0 if they have no sides.
 
     Raises:
-        BuildError: The kinematics need a number that neither file nor vehicle give.
+        BuildError: A parameter is given neither in the file nor by the vehicle.
     """
     if spec.kinematics is None:
         return np.zeros(0, LIMIT), None
@@ -42,7 +42,7 @@ def build_kinematics(
     try:
         kinematics = KINEMATICS.get(spec.kinematics.kind).from_spec(spec.kinematics, axis, moi)
     except ValueError as error:
-        hint = "" if axis > 0.0 else "; its wheels have no sides: say how far apart with <axis>"
+        hint = "" if axis > 0.0 else "; its wheels have no sides: give their distance as <axis>"
         text = f"{spec.name}: {error}{hint}"
         raise BuildError(Problem.at(spec.kinematics.where, "kinematics", text)) from None
     if isinstance(kinematics, ArrayKinematics):

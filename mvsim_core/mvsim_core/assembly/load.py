@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`load_world`: the way from a file, a text or a spec to a running world."""
+"""`load_world`: from a file, a text or a spec to a running world."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def load_world(
         path: A `.world.xml` file.
         text: The XML itself, instead of a file; relative paths start in the working directory.
         variables: Values for `${NAME}` in the file; they win over the file's own.
-        seed: Of all random numbers: those of the file and those of the sensors.
-        change: From what the file says to what is to be built instead.
+        seed: Random seed of the file and of the sensors.
+        change: Function that maps the spec of the file to the spec that is built.
 
     Raises:
         WorldFileError: The file has errors; the message holds all of them.
-        BuildError: What it describes cannot be built.
+        BuildError: The described world cannot be built.
     """
-    progress.begin()
-    with _no_collection():
+    progress.restart()
+    with _without_garbage_collection():
         spec, problems, state = read_world_file(path, text=text, variables=variables, seed=seed)
         spec = spec if change is None else change(spec)
         return world_of(spec, seed=seed, warnings=problems, file_state=state)
@@ -55,11 +55,11 @@ def world_of(
 ) -> World:
     """Return the running world of a spec, which may have been written in Python.
 
-    Hints among the warnings are left out. `file_state` is what reading the file left: vehicles
-    that are added as text may use its classes and variables.
+    Hints among the warnings are left out. `file_state` is the state of the world file after
+    reading: vehicles that are added as text may use its classes and variables.
 
     Raises:
-        BuildError: What it describes cannot be built.
+        BuildError: The described world cannot be built.
     """
     shown = [problem for problem in warnings if problem.severity != "hint"]
     model = Assembler(spec, shown).model()
@@ -69,8 +69,8 @@ def world_of(
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Let Python not look for garbage meanwhile: there is none, and the look takes a third."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Suspend garbage collection: loading makes no cycles; collecting would cost a third more."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collision outlines: from the file, from a geometry, or from the meshes of the visuals."""
+"""Collision outlines: from the file, a geometry or the meshes of the visuals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mvsim_core.specs.visual import GeometrySpec
 from mvsim_core.state.arrays import FloatArray
 
 Outline = tuple[FloatArray, tuple[float, float]]
-#: Corners of the polygon that stands for a round shape without `vertex_count`.
+#: Corners of the polygon that replaces a round shape without `vertex_count`.
 ROUND_CORNERS = 10
 UNIT_SQUARE = box(1.0, 1.0, (0.0, 0.0, 0.0))
 
@@ -54,7 +54,7 @@ class Outlines:
         return _with_area(spec, self._of_solid(spec))
 
     def first_report(self, warning: str) -> bool:
-        """Return whether a warning is new; from now on it is not."""
+        """Return whether a warning is reported for the first time, and record it."""
         is_new = warning not in self._reported
         self._reported.add(warning)
         return is_new

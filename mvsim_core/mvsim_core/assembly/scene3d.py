@@ -18,10 +18,10 @@ from mvsim_core.assembly.outline import Outlines
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.geometry.poses import rotation
 from mvsim_core.meshes.readers import MeshError
-from mvsim_core.sensors.scene3d import Lights, Material, Model, Part, solids
-from mvsim_core.sensors.scene3d.mesh_models import read_looks
-from mvsim_core.sensors.scene3d.model import join
-from mvsim_core.sensors.scene3d.textures import texture_of
+from mvsim_core.scene3d import Lights, Material, Model, Part, solids
+from mvsim_core.scene3d.mesh_models import read_looks
+from mvsim_core.scene3d.model import join
+from mvsim_core.scene3d.textures import texture_of
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import (

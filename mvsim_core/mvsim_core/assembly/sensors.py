@@ -10,12 +10,12 @@ from typing import Any
 
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.resources.remote_files import RemoteError
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors import SENSORS
 from mvsim_core.sensors.base import SensorContext
 from mvsim_core.sensors.earth import earth_of
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.specs.element import PropertyRegionSpec
 from mvsim_core.specs.sensor import SensorSpec
 from mvsim_core.specs.vehicle import VehicleSpec

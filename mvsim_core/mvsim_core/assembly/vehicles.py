@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a vehicle spec to the rows and shapes of a vehicle."""
+"""Models of vehicles: rows and shapes, compiled from their specs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from mvsim_core.assembly.kinematics import build_kinematics
 from mvsim_core.controllers import controller_class
-from mvsim_core.dynamics import DYNAMICS, Layout
+from mvsim_core.dynamics import DYNAMICS, WheelRoles
+from mvsim_core.dynamics.drivetrain import wheel_shares
 from mvsim_core.dynamics.steering import set_steering
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.polygons import outline_of
@@ -25,6 +26,7 @@ from mvsim_core.specs.controller import (
     TwistFrontSteerPidSpec,
     TwistPidSpec,
 )
+from mvsim_core.specs.dynamics import DrivetrainSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import (
@@ -43,7 +45,8 @@ from mvsim_core.state.entities import EntityModel, Inertia, Material, Solid, bod
 #: Chassis slide along obstacles without friction; wheels rub (the original's values).
 CHASSIS = Material(friction=0.0, restitution=0.01)
 TYRE = Material(friction=0.5, restitution=0.05)
-#: Speeds below which a set point is zero and a vehicle stands, for controllers without own ones.
+#: Default thresholds: a set point below the first is zero, a vehicle below the second is at rest
+#: [m/s].
 ZERO_SPEED, STOP_SPEED = 0.001, 0.05
 
 
@@ -56,31 +59,33 @@ def build_vehicle(
     """Return the model of one vehicle.
 
     Args:
-        spec: What the file says.
+        spec: Its spec from the world file.
         outline: Chassis polygon (n, 2) in the vehicle frame [m].
         z_range: Lower and upper end of the chassis [m].
         gravity: Acceleration of gravity [m/s²].
 
     Raises:
-        BuildError: Wheels are where they cannot be.
+        BuildError: The places of the wheels do not fit the dynamics class.
     """
     outline = outline_of(outline)
-    layout = DYNAMICS.get(spec.dynamics.kind)().layout(spec.dynamics)
-    _check_wheels(spec, layout)
+    roles = DYNAMICS.get(spec.dynamics.kind)().wheel_roles(spec.dynamics)
+    _check_wheels(spec, roles)
     inertia = _inertia(spec, outline)
     chassis = spec.dynamics.chassis
     body = body_row(spec.init_pose, spec.init_vel, inertia)
     body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
-    vehicle, pids = _vehicle_rows(spec, layout)
+    vehicle, pids = _vehicle_rows(spec, roles)
     area = area_of(outline)
-    vehicle["chassis_x"], vehicle["chassis_y"] = area.x, area.y
+    com = (area.x, area.y) if chassis.com is None else chassis.com
+    vehicle["chassis_x"], vehicle["chassis_y"] = com
     vehicle["com_z"] = 0.5 * sum(z_range) if chassis.com_z is None else chassis.com_z
     wheels = _wheel_rows(spec, gravity, inertia)
-    for wheel, part in zip(wheels, layout.odometry, strict=False):
+    for wheel, part in zip(wheels, roles.odometry, strict=False):
         wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
-    _initial_command(spec, layout, vehicle, wheels)
+    _enter_brakes(spec, vehicle, wheels)
+    _initial_command(spec, roles, vehicle, wheels)
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
     solids = [Solid(outline, CHASSIS, z_range)]
     solids += [_wheel_solid(w) for w in spec.dynamics.wheels]
@@ -103,10 +108,14 @@ def build_vehicle(
 
 
 def _inertia(spec: VehicleSpec, outline: FloatArray) -> Inertia:
-    """Return the mass properties of a uniform chassis plate and uniform wheel boxes."""
+    """Return the mass properties of the chassis, uniform unless given, and uniform wheel boxes."""
     chassis = spec.dynamics.chassis
     area = area_of(outline)
-    parts = [(chassis.mass, area.x, area.y, chassis.mass * area.second_moment / area.area)]
+    chassis_x, chassis_y = (area.x, area.y) if chassis.com is None else chassis.com
+    own = chassis.inertia
+    if own is None:
+        own = chassis.mass * area.second_moment / area.area
+    parts = [(chassis.mass, chassis_x, chassis_y, own)]
     for w in spec.dynamics.wheels:
         parts.append((w.mass, w.x, w.y, w.mass * (w.diameter**2 + w.width**2) / 12.0))
     mass = sum(m for m, *_ in parts)
@@ -125,7 +134,7 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
     wheels = spec.dynamics.wheels
     rows = np.zeros(len(wheels), WHEEL)
     load = spec.dynamics.chassis.mass / len(wheels) * gravity
-    vx, vy, wz = spec.init_vel
+    vx_v, vy_v, wz = spec.init_vel  # of the centre of mass
     for row, w in zip(rows, wheels, strict=True):
         radius = w.radius
         row["x"], row["y"], row["yaw"] = w.x, w.y, w.yaw
@@ -134,36 +143,59 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
         row["inertia"] = w.spin_inertia
         row["load"] = load
         row["region_mu"] = row["region_c_rr"] = math.nan
-        at_x = vx - wz * (w.y - inertia.com_y)
-        at_y = vy + wz * (w.x - inertia.com_x)
-        along = math.cos(w.yaw) * at_x + math.sin(w.yaw) * at_y
+        wheel_vx_v = vx_v - wz * (w.y - inertia.com_y)
+        wheel_vy_v = vy_v + wz * (w.x - inertia.com_x)
+        vx_wheel = math.cos(w.yaw) * wheel_vx_v + math.sin(w.yaw) * wheel_vy_v
         row["rollers"], row["tan_grip"] = w.has_rollers, math.tan(w.grip)
         row["grip_c"], row["grip_s"] = math.cos(w.grip), math.sin(w.grip)
-        across = -math.sin(w.yaw) * at_x + math.cos(w.yaw) * at_y
-        row["omega"] = (along + across * row["tan_grip"]) / radius  # rolls from the start
+        vy_wheel = -math.sin(w.yaw) * wheel_vx_v + math.cos(w.yaw) * wheel_vy_v
+        row["omega"] = (vx_wheel + vy_wheel * row["tan_grip"]) / radius  # rolls from the start
     return rows
 
 
-def _vehicle_rows(spec: VehicleSpec, layout: Layout) -> tuple[Rows, Rows]:
+def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows]:
     wheels = spec.dynamics.wheels
     row = np.zeros(1, VEHICLE)
     row["n_wheels"] = len(wheels)
     row["chassis_mass"] = spec.dynamics.chassis.mass
-    row["track"] = wheels[layout.odo_left].y - wheels[layout.odo_right].y
-    row["driven0"], row["driven_n"] = layout.driven_first, layout.driven_count
-    row["wheelbase"], row["front_track"] = layout.wheelbase, layout.front_track
-    row["max_steer"], row["max_steer_rate"] = layout.max_steer, layout.max_steer_rate
+    row["track"] = wheels[roles.odo_left].y - wheels[roles.odo_right].y
+    row["driven0"], row["driven_n"] = roles.driven_first, roles.driven_count
+    row["wheelbase"], row["front_track"] = roles.wheelbase, roles.front_track
+    row["max_steer"], row["max_steer_rate"] = roles.max_steer, roles.max_steer_rate
     row["transfer"] = spec.dynamics.weight_transfer
-    row["free"], row["holonomic"] = bool(layout.odometry), layout.holonomic
-    for name, value in layout.gears._asdict().items():
+    row["free"], row["holonomic"] = bool(roles.odometry), roles.holonomic
+    for name, value in roles.gears._asdict().items():
         row[name] = value
-    row["odo_left"], row["odo_right"] = layout.odo_left, layout.odo_right
+    row["odo_left"], row["odo_right"] = roles.odo_left, roles.odo_right
     odometry = spec.odometry
     row["odo_kx"], row["odo_ky"] = odometry.x_multiplier, odometry.y_multiplier
     row["odo_kyaw"] = odometry.yaw_multiplier
+    row["odo_var_x"], row["odo_var_y"] = (
+        odometry.x_variance_per_metre,
+        odometry.y_variance_per_metre,
+    )
+    row["odo_var_yaw"] = odometry.yaw_variance_per_metre
+    row["odo_var_turn"] = odometry.yaw_variance_per_radian
+    row["axle_x"] = _axle_x(wheels, roles)
+    motor = spec.dynamics.motor
+    if motor.stall_torque is not None and motor.no_load_speed is not None:
+        row["motor_stall"] = motor.stall_torque * motor.gear_ratio
+        row["motor_speed"] = motor.no_load_speed / motor.gear_ratio
+    row["latency"] = motor.latency
+    row["engine"] = isinstance(spec.dynamics, DrivetrainSpec)
     controller = spec.dynamics.controller
-    n = layout.driven_count if isinstance(controller, PidSpec) else 0
+    if isinstance(controller, PidSpec):
+        row["coast"] = controller.zero_command == "coast"
+    n = roles.driven_count if isinstance(controller, PidSpec) else 0
     return row, np.repeat(_pid_row(controller), n)
+
+
+def _axle_x(wheels: tuple[WheelSpec, ...], roles: WheelRoles) -> float:
+    """Return where along x a vehicle turns about [m], for an odometry of two wheels."""
+    measuring: tuple[WheelSpec, ...] = (wheels[roles.odo_left], wheels[roles.odo_right])
+    if roles.wheelbase == 0.0 and not roles.odometry:
+        measuring = wheels[: 2 * (len(wheels) // 2)]  # four skid about their middle; no caster
+    return sum(w.x for w in measuring) / len(measuring)
 
 
 def _pid_row(controller: ControllerSpec) -> Rows:
@@ -171,8 +203,9 @@ def _pid_row(controller: ControllerSpec) -> Rows:
     if not isinstance(controller, PidSpec):
         return row
     row["kp"], row["ki"], row["kd"] = controller.kp, controller.ki, controller.kd
-    row["i_max"] = math.inf if controller.i_max is None else controller.i_max
     row["max_torque"] = controller.max_torque or math.inf
+    row["i_max"] = row["max_torque"] if controller.i_max is None else controller.i_max
+    row["low"], row["high"] = -math.inf, math.inf
     row["zero"], row["stop"] = ZERO_SPEED, STOP_SPEED
     if isinstance(controller, TwistPidSpec):
         row["n"] = controller.n
@@ -187,12 +220,32 @@ def _pid_row(controller: ControllerSpec) -> Rows:
     return row
 
 
-def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: Rows) -> None:
+def _enter_brakes(spec: VehicleSpec, vehicle: Rows, wheels: Rows) -> None:
+    """Enter with what torque the motor of each driven wheel can hold it."""
+    controller = spec.dynamics.controller
+    if not isinstance(controller, PidSpec):
+        return
+    v = vehicle[0]
+    most = controller.max_torque or math.inf
+    if v["motor_stall"] > 0.0:
+        most = min(most, float(v["motor_stall"]))
+    if v["engine"]:
+        # an engine of any torque holds the wheels that it drives, and no others
+        shares = wheel_shares(v, wheels)
+        wheels["brake"] = [most * share if share > 0.0 else 0.0 for share in shares]
+    elif v["wheelbase"] > 0.0 or v["free"]:
+        first = int(v["driven0"])
+        wheels["brake"][first : first + int(v["driven_n"])] = most
+    else:
+        wheels["brake"][: 2 * (len(wheels) // 2)] = most
+
+
+def _initial_command(spec: VehicleSpec, roles: WheelRoles, vehicle: Rows, wheels: Rows) -> None:
     """Enter the set points of the file; they do not time out."""
     controller = spec.dynamics.controller
     row = vehicle[0]
     row["cmd_tick"] = NEVER
-    if layout.wheelbase > 0.0:
+    if roles.wheelbase > 0.0:
         set_steering(row, wheels, getattr(controller, "steer_ang", 0.0), math.inf)
         row["cmd_steer"] = row["steer"]
     if isinstance(controller, FrontSteerPidSpec):
@@ -207,22 +260,22 @@ def _initial_command(spec: VehicleSpec, layout: Layout, vehicle: Rows, wheels: R
         row["cmd_engine"] = controller.torque
 
 
-def _check_wheels(spec: VehicleSpec, layout: Layout) -> None:
+def _check_wheels(spec: VehicleSpec, roles: WheelRoles) -> None:
     wheels = spec.dynamics.wheels
-    track = wheels[layout.odo_left].y - wheels[layout.odo_right].y
-    if not layout.odometry and track == 0.0:
-        y = wheels[layout.odo_left].y
+    track = wheels[roles.odo_left].y - wheels[roles.odo_right].y
+    if not roles.odometry and track == 0.0:
+        y = wheels[roles.odo_left].y
         raise _misfit(spec, f"the wheels of the odometry must differ in y [m], both have {y:g}")
     if spec.friction.kind == "ellipse" and any(w.has_rollers for w in wheels):
         raise _misfit(
             spec,
             "the friction of class ellipse knows no rollers; take default or wardiagnemma",
         )
-    if layout.max_steer > 0.0 and layout.wheelbase <= 0.0:
+    if roles.max_steer > 0.0 and roles.wheelbase <= 0.0:
         raise _misfit(
             spec,
             "front wheels must be ahead of the rear wheels (wheelbase must be > 0 [m], got"
-            f" {layout.wheelbase:g})",
+            f" {roles.wheelbase:g})",
         )
 
 

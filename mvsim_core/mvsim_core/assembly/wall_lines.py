@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where straight walls stand: between points of the file, or along the lines of a model."""
+"""Lines of straight walls: between points of the file, or along the lines of a 3D model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mvsim_core.meshes.readers import Mesh, MeshError, read_mesh
 from mvsim_core.specs.block import WallsSpec
 from mvsim_core.state.arrays import FloatArray, IntArray
 
-#: Lines of a model that make walls; each is a body for lidars and contacts.
+#: Most lines of a model that become walls; each is a shape for lidars and contacts.
 MOST_LINES = 50_000
 
 
@@ -21,8 +21,8 @@ def wall_lines(spec: WallsSpec, warn: Callable[[Any, str, str], None]) -> FloatA
     """Return the two ends (n, 2, 2) of each wall in the world frame [m].
 
     Args:
-        spec: What the file says.
-        warn: Called with where, element and message if its model makes no walls.
+        spec: Its spec from the world file.
+        warn: Called with where, element and message if no walls can be made of its model.
     """
     points = np.array(spec.segments, dtype=np.float64).reshape(-1, 2)
     points = np.column_stack((points, np.zeros(len(points))))

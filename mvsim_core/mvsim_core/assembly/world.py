@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the spec of a world to its running parts. The only place that knows all of them."""
+"""Compiles the spec of a world; the only module that knows all parts."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from mvsim_core.assembly.blocks import (
 from mvsim_core.assembly.outline import Outlines
 from mvsim_core.assembly.scene3d import SceneMaker, lights_of
 from mvsim_core.assembly.sensors import SensorMaker
-from mvsim_core.assembly.step_length import step_warning
+from mvsim_core.assembly.step_length import automatic_step, step_warning
 from mvsim_core.assembly.vehicles import build_vehicle
 from mvsim_core.assembly.wall_lines import wall_lines
-from mvsim_core.dynamics.wheels import doubts
+from mvsim_core.dynamics.wheels import wheel_warnings
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.elements.point_files import read_cloud
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.progress import watched
+from mvsim_core.progress import tracked
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
+from mvsim_core.scene3d import Part, Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.element import (
@@ -55,7 +55,7 @@ from mvsim_core.terrain.regions import Regions
 from mvsim_core.world.model import Model
 from mvsim_core.xmlfile import FileState, read_vehicle
 
-#: Step length when the file leaves it to us [s]: short enough for all wheel dynamics of the field.
+#: Longest step when the file leaves it to us [s]; stiff controllers need a shorter one.
 AUTO_STEP = 0.005
 #: Models that are kept as the first of their kind; a world has few kinds, or no two of one.
 MOST_KINDS = 1024
@@ -70,11 +70,11 @@ S = TypeVar("S", VehicleSpec, BlockSpec)
 
 
 class Assembler:
-    """Compiles the model of a world, and what is added to it later.
+    """Compiles the model of a world, and vehicles that are added later.
 
     Args:
         spec: What the world file says.
-        warnings: What is doubtful so far; more is appended.
+        warnings: Warnings so far; more are appended.
     """
 
     def __init__(self, spec: WorldSpec, warnings: list[Problem]) -> None:
@@ -107,7 +107,7 @@ class Assembler:
         """Compile the world.
 
         Raises:
-            BuildError: Something of the spec cannot be.
+            BuildError: A part of the spec cannot be built.
         """
         spec = self.spec
         planes = [e for e in spec.elements if isinstance(e, HorizontalPlaneSpec)]
@@ -116,8 +116,8 @@ class Assembler:
             for i, e in enumerate(spec.elements)
             if isinstance(e, HorizontalPlaneSpec) and e.moves
         ]
-        entities += [self._block(b) for b in watched(spec.blocks, "placing blocks")]
-        entities += [self._vehicle(v) for v in watched(spec.vehicles, "placing vehicles")]
+        entities += [self._block(b) for b in tracked(spec.blocks, "placing blocks")]
+        entities += [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
         entities += [build_actor(a) for a in spec.actors]
         check_crowds(entities)
         return Model(
@@ -147,7 +147,7 @@ class Assembler:
         """Compile a vehicle from a VehicleSpec or the text of one; see `World.add_vehicle`.
 
         Returns:
-            The vehicle, and what its text leaves for the next one.
+            The model of the vehicle, and the state of the world file after its text.
         """
         spec = source
         if not isinstance(source, VehicleSpec):
@@ -166,11 +166,11 @@ class Assembler:
         return self._sensors.of_vehicle(model.spec, scene, scene3d)
 
     def parts(self, entity: Entity) -> Iterable[Part]:
-        """Return what 3D sensors see of an entity."""
+        """Return the parts of an entity for the 3D scene."""
         return self._shapes.of_entity(entity)
 
     def show_fixed(self, model: Model, scene: Scene3d) -> None:
-        """Give a 3D scene what is fixed in the world."""
+        """Add the fixed parts of the world to a 3D scene."""
         shapes = self._shapes
         for fixture in model.fixtures:
             scene.add(("fixture", fixture.name), partial(shapes.of_fixture, fixture))
@@ -218,7 +218,7 @@ class Assembler:
     def _new_vehicle(self, spec: VehicleSpec) -> EntityModel:
         outline, z_range = self._outlines.of_vehicle(spec)
         if isinstance(spec.dynamics, FreeWheelsSpec):
-            for doubt in doubts(spec.dynamics):
+            for doubt in wheel_warnings(spec.dynamics):
                 self.warn(spec.dynamics.where, "dynamics", f"{spec.name}: {doubt}")
         model = build_vehicle(spec, outline, z_range, self.spec.gravity)
         doubt = step_warning(model, self.spec.gravity, self._dt)
@@ -277,7 +277,9 @@ class Assembler:
         periods = [s.period for v in self.spec.vehicles for s in v.sensors if s.period > 0.0]
         shortest = min(periods, default=AUTO_STEP)
         if self.spec.timestep <= 0.0:
-            return min(AUTO_STEP, shortest)
+            return automatic_step(
+                self._kinds_of_vehicles(), self.spec.gravity, min(AUTO_STEP, shortest)
+            )
         if periods and self.spec.timestep > shortest:
             self.warn(
                 self.spec.where,
@@ -286,6 +288,16 @@ class Assembler:
                 f" of {shortest:g} s: that sensor will read once a step",
             )
         return self.spec.timestep
+
+    def _kinds_of_vehicles(self) -> Iterator[EntityModel]:
+        """Yield one vehicle of each kind, for what depends on dynamics and friction alone."""
+        seen: list[Any] = []
+        for vehicle in self.spec.vehicles:
+            kind = (vehicle.dynamics, vehicle.friction)
+            if kind not in seen:
+                seen.append(kind)
+                outline, z_range = self._outlines.of_vehicle(vehicle)
+                yield build_vehicle(vehicle, outline, z_range, self.spec.gravity)
 
 
 def _kind_of(spec: VehicleSpec | BlockSpec) -> Kind:
@@ -307,10 +319,10 @@ def _part(value: Any) -> Any:
 
 
 def check_crowds(entities: Iterable[EntityModel]) -> None:
-    """Refuse what a contact solver cannot bear: hundreds of bodies that begin at one place.
+    """Refuse hundreds of bodies that start at one place: solving them would take too long.
 
     Raises:
-        BuildError: There are so many; the last one is named.
+        BuildError: There are too many; the message names the last one.
     """
     nearby = Nearby()
     for i, model in enumerate(entities):

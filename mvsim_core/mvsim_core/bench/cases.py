@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The list of all timed cases; nothing is run or loaded before it is asked for."""
+"""The list of all timed cases; a case is imported when it is run."""
 
 from __future__ import annotations
 

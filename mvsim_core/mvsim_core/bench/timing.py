@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a call or a step of a world takes, at its best and on average."""
+"""Best and mean time of a call or a step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def best_of(call: Callable[[], object], seconds: float = 0.004) -> float:
 
 def step_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
     """Return the cost of a step in µs: its best mean over a batch, its mean, and a phase each."""
-    _set_going(world)
+    _start_driving(world)
     best, count = math.inf, 0
     end = perf_counter() + seconds
     while perf_counter() < end:
@@ -48,10 +48,10 @@ def step_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
 def compared_cost(worlds: dict[str, World], seconds: float = 2.0) -> dict[str, float]:
     """Return the best cost of a step of each world in µs, measured in turns.
 
-    What else the machine does meets all of them alike, so that their ratio counts.
+    Other load on the machine affects all of them alike, so that their ratio is meaningful.
     """
     for world in worlds.values():
-        _set_going(world)
+        _start_driving(world)
     best = dict.fromkeys(worlds, math.inf)
     end = perf_counter() + seconds
     while perf_counter() < end:
@@ -60,7 +60,7 @@ def compared_cost(worlds: dict[str, World], seconds: float = 2.0) -> dict[str, f
     return best
 
 
-def _set_going(world: World) -> None:
+def _start_driving(world: World) -> None:
     """Drive all vehicles that follow twists, and let the first steps pass."""
     for robot in world.vehicles.values():
         if "twist" in robot.accepts:

@@ -35,10 +35,10 @@ app.command("plot")(plot.plot)
 def main() -> None:
     """Run the command line; errors that a user can cause end it with one message."""
     from mvsim_core.errors import MvsimError, WorldFileError
-    from mvsim_core.progress import told
+    from mvsim_core.progress import reporting
 
     try:
-        with told(_tell):
+        with reporting(_print_progress):
             app()
     except WorldFileError as error:
         from mvsim_core.cli.report import print_problems
@@ -53,5 +53,5 @@ def main() -> None:
         sys.exit(0)
 
 
-def _tell(text: str) -> None:
+def _print_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

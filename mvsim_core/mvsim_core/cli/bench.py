@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mvsim bench`: how fast the simulator is here."""
+"""`mvsim bench`: time the simulator on this machine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def bench(
 
 
 def _find_checkout() -> None:
-    """Let `benchmarks` be imported if the package lies in a checkout."""
+    """Make `benchmarks` importable if the package is in a checkout."""
     root = Path(mvsim_core.__file__).resolve().parents[2]
     if (root / "benchmarks" / "__init__.py").is_file() and str(root) not in sys.path:
         sys.path.append(str(root))

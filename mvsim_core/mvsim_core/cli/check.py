@@ -36,9 +36,9 @@ def check(
 
     Errors: the world cannot run.
 
-    Warnings: it runs, but something is ignored or probably not meant so.
+    Warnings: it runs, but something is ignored or probably unintended.
 
-    Hints: something harmless is accepted and has no effect.
+    Hints: something is accepted and has no effect.
     """
     named = variables(var)
     results = [_Result(world, _problems(world, named, quick=quick)) for world in worlds]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mvsim info`: what is in a world."""
+"""`mvsim info`: list the contents of a world."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def info(world: World, var: Var = None) -> None:
-    """Say what is in a world: vehicles, sensors, blocks, elements."""
+    """List the contents of a world: vehicles, sensors, blocks, elements."""
     from rich.console import Console
 
     from mvsim_core.cli.report import counted
     from mvsim_core.xmlfile import read_world
 
     spec, problems = read_world(world, variables=variables(var))
-    # A file or pipe has no width; lines there are as long as they are.
+    # A file or pipe has no width, so lines are not wrapped.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     console.print(world.name, style="bold", markup=False)
     for line in _facts(spec):

@@ -17,20 +17,23 @@ def make_map(
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="The map's .yaml; a .pgm is put beside it.", show_default=False
+            "-o",
+            "--output",
+            help="Map file (.yaml); a .pgm goes beside it.",
+            show_default=False,
         ),
     ],
     z: Annotated[
         float | None,
-        typer.Option(help="Height [m]; absent: that of the first planar lidar, else 0.2."),
+        typer.Option(help="Height [m]; default: that of the first planar lidar, else 0.2."),
     ] = None,
     resolution: Annotated[
         float | None,
-        typer.Option(help="Side of a cell [m]; absent: that of the world's map, else 0.05."),
+        typer.Option(help="Cell size [m]; default: that of the world's map, else 0.05."),
     ] = None,
     var: Var = None,
 ) -> None:
-    """Write the map of a world at one height, as Nav2's map server reads it."""
+    """Write the map of a world at one height, for Nav2's map server."""
     from mvsim_core.assembly.floor_plan import floor_plan
     from mvsim_core.elements.grid_writing import save_nav2
     from mvsim_core.xmlfile import read_world

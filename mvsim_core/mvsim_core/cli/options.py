@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options that several verbs share, and what their values mean."""
+"""Options that several verbs share."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Annotated
 import typer
 
 World = Annotated[Path, typer.Argument(help="World file.", show_default=False)]
-Seed = Annotated[
-    int, typer.Option(help="Start of all random numbers; the same seed gives the same run.")
-]
+Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same run.")]
 Var = Annotated[
     list[str] | None,
     typer.Option(

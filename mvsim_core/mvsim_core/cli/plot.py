@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mvsim plot`: the standard curves of logs as pictures."""
+"""`mvsim plot`: draw the standard curves of logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plot(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Where the pictures go."),
+        typer.Option("-o", "--output", metavar="DIR", help="Folder of the pictures."),
     ] = None,
 ) -> None:
     """Draw pose, velocity, torque, slip and friction of logged vehicles; one PNG a vehicle."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mvsim render`: a picture of a world."""
+"""`mvsim render`: draw a picture of a world."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ Triple = tuple[float, float, float]
 def render(  # noqa: PLR0913 (one argument for each option)
     world: World,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="The picture's .png.", show_default=False)
+        Path, typer.Option("-o", "--output", help="Picture file (.png).", show_default=False)
     ],
     eye: Annotated[
         Triple | None,
-        typer.Option(metavar="X Y Z", help="Where to look from [m]; absent: as <gui> says."),
+        typer.Option(metavar="X Y Z", help="Camera position [m]; default: from <gui>."),
     ] = None,
     at: Annotated[
         Triple | None,
-        typer.Option(metavar="X Y Z", help="Where to look at [m]; absent: as <gui> says."),
+        typer.Option(metavar="X Y Z", help="Point to look at [m]; default: from <gui>."),
     ] = None,
     fov: Annotated[
         float | None, typer.Option(help="Vertical field of view [deg].", min=1.0, max=179.0)
     ] = None,
-    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels.")] = "1280x720",
-    time: Annotated[float, typer.Option(help="Seconds to simulate before.", min=0.0)] = 0.0,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Picture size [pixels].")] = "1280x720",
+    time: Annotated[float, typer.Option(help="Seconds to simulate first.", min=0.0)] = 0.0,
     seed: Seed = 0,
     var: Var = None,
 ) -> None:
-    """Take a picture of a world, from where its <gui> says or from where all of it is seen."""
+    """Draw a picture of a world, from the view of its <gui> or a view of the whole world."""
     from PIL import Image
 
     from mvsim_core import load_world

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How problems look on a terminal."""
+"""Output of problems on a terminal or as JSON."""
 
 from __future__ import annotations
 

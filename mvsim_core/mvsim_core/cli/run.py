@@ -27,23 +27,21 @@ def run(  # noqa: PLR0913 (one argument for each option)
     world: World,
     time: Annotated[
         float | None,
-        typer.Option(help="Simulated seconds; without it, until Ctrl-C.", min=0.0),
+        typer.Option(help="Simulated seconds; default: until Ctrl-C.", min=0.0),
     ] = None,
     realtime_factor: Annotated[
-        str, typer.Option(metavar="F|max", help="Simulated seconds a second, or max.")
+        str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
     ] = "1",
     twist: Annotated[
         tuple[str, float, float] | None,
         typer.Option(metavar="NAME VX WZ", help="Command a vehicle, or all of them [m/s, rad/s]."),
     ] = None,
     log: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Log each vehicle and wheel into files.")
+        Path | None, typer.Option(metavar="DIR", help="Log each vehicle and wheel to files.")
     ] = None,
-    log_every: Annotated[
-        int, typer.Option(metavar="N", help="Log each so many steps.", min=1)
-    ] = 1,
+    log_every: Annotated[int, typer.Option(metavar="N", help="Log every N-th step.", min=1)] = 1,
     log_format: Annotated[
-        str, typer.Option(metavar="csv|npz|parquet", help="What kind of files.")
+        str, typer.Option(metavar="csv|npz|parquet", help="File format of the log.")
     ] = "csv",
     seed: Seed = 0,
     var: Var = None,
@@ -97,7 +95,7 @@ def _command(running: RunningWorld, twist: tuple[str, float, float] | None) -> N
 
 
 class _Status:
-    """What has been simulated, in which wall time."""
+    """Simulated time and wall time of a run."""
 
     def __init__(self, running: RunningWorld) -> None:
         self.running = running
@@ -121,7 +119,7 @@ class _Status:
         return table
 
     def summary(self) -> str:
-        """Return what has been done, for the end."""
+        """Return the summary of the run."""
         world = self.running
         elapsed = max(self.elapsed, 1e-9)
         cost = self.spent / max(world.ticks, 1) * 1e6

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a controller is: targets of vehicles in, wheel torques and steering out."""
+"""The interface of controllers: from targets of vehicles to wheel torques and steering."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from mvsim_core.state.indices import Indices
 class Controller(Protocol):
     """A controller class serves all vehicles of a world that use it, in one call a step.
 
-    A class that also has `add(spec, ids)` and `remove(ids)` takes vehicles in and out while the
-    world runs at a cost that does not depend on the others; one without them is made anew then.
+    A class that also has `add(spec, ids)` and `remove(ids)` adds and removes vehicles while
+    the world runs, at a cost that does not depend on the others. Without them the system is
+    rebuilt.
     """
 
-    #: Kinds of command that it follows: "twist", "ackermann", "torque".
+    #: Kinds of command that it accepts: "twist", "ackermann", "torque".
     accepts: ClassVar[frozenset[str]]
     #: True when the body is driven kinematically and wheel forces do not act on it.
     ideal: ClassVar[bool]
@@ -35,7 +36,7 @@ CONTROLLERS: Registry[Controller] = Registry("controller", "mvsim.controllers")
 
 
 def controller_class(dynamics: str, controller: str) -> type[Controller]:
-    """Return the class of a controller: that of the dynamics' own, or the general one.
+    """Return the class of a controller: the one of this dynamics class, or the general one.
 
     Raises:
         UnknownName: There is none of that name.
@@ -45,9 +46,9 @@ def controller_class(dynamics: str, controller: str) -> type[Controller]:
 
 
 class IdController:
-    """The common part of the built-in controllers: they only hold the rows they serve.
+    """Base of the built-in controllers, which hold only the rows that they serve.
 
-    Their parameters are in PID, where `build` puts them.
+    Their parameters are in PID, written by the assembly.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist"})
@@ -69,13 +70,13 @@ class IdController:
             self._rows.add(row)
 
     def remove(self, ids: Iterable[int]) -> None:
-        """Serve some rows no longer."""
+        """Stop serving some rows."""
         for row in ids:
             self._rows.discard(row)
 
 
 class PidController(IdController):
-    """The common part of those that turn odometry into torques by PIDs with slope feed-forward."""
+    """Base of controllers that compute torques from odometry by PIDs with slope feed-forward."""
 
     #: (vehicles, wheels, pids, bodies, ids, gravity, dt): reads targets, writes torques, steering.
     kernel: ClassVar[Callable[..., None]]

@@ -12,8 +12,21 @@ from typing import ClassVar
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController, PidController
-from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
-from mvsim_core.dynamics.drivetrain import drive_wheels
+from mvsim_core.controllers.pid import (
+    filter_set_point,
+    pid_output,
+    reset_pid,
+    take_set_point,
+)
+from mvsim_core.controllers.stopping import (
+    BRAKING,
+    RESTING,
+    drop_pushing_integral,
+    only_braking,
+    stop_mode,
+)
+from mvsim_core.dynamics.drivetrain import drive_wheels, shaft_speed
+from mvsim_core.dynamics.motor import limit_pid
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
 from mvsim_core.state.arrays import IntArray, Rows, State
 
@@ -34,14 +47,18 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         p = pids[v.pid0]
         set_steering(v, wheels, steering_of_twist(v), dt)
         want = filter_set_point(p, v.vx, dt)
-        stop = abs(want) < p.zero
-        if stop and abs(v.odo_vx) < p.stop:
+        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
+        take_set_point(p, want, v.odo_vx, hill)
+        mode = stop_mode(v, abs(want) < p.zero, p.stop, abs(v.odo_vx), dt)
+        if mode == RESTING:
             reset_pid(p)
             drive_wheels(v, wheels, 0.0)
             continue
-        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
+        if mode == BRAKING:
+            drop_pushing_integral(v, p)
+        limit_pid(v, p, shaft_speed(v, wheels))
         torque = pid_output(p, want - v.odo_vx, p.feedforward * hill, dt)
-        drive_wheels(v, wheels, only_braking(torque, v.odo_vx) if stop else torque)
+        drive_wheels(v, wheels, only_braking(torque, v.odo_vx) if mode == BRAKING else torque)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -14,13 +14,26 @@ from typing import ClassVar
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
-from mvsim_core.dynamics.steering import set_steering, steering_of_twist
+from mvsim_core.controllers.pid import (
+    filter_set_point,
+    pid_output,
+    reset_pid,
+    take_set_point,
+)
+from mvsim_core.controllers.stopping import (
+    BRAKING,
+    RESTING,
+    drop_pushing_integral,
+    only_braking,
+    stop_mode,
+)
+from mvsim_core.dynamics.motor import limit_pid
+from mvsim_core.dynamics.steering import CREEP, set_steering, steering_of_twist
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def along_wheel(w: Row, vx: float, wz: float) -> float:
+def rolling_speed(w: Row, vx: float, wz: float) -> float:
     """Return the speed of wheel `w` along its rolling direction for a vehicle twist [m/s]."""
     return float(math.cos(w.yaw) * (vx - wz * w.y) + math.sin(w.yaw) * wz * w.x)
 
@@ -44,33 +57,41 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         v = vehicles[i]
         n = v.driven_n
         first = v.wheel0 + v.driven0
-        standing = True
+        fastest = 0.0
         for k in range(n):
             w = wheels[first + k]
             p = pids[v.pid0 + k]
-            p.actual = along_wheel(w, v.odo_vx, v.odo_wz)
-            standing = standing and abs(p.actual) < p.stop
+            p.actual = rolling_speed(w, v.odo_vx, v.odo_wz)
+            fastest = max(fastest, abs(p.actual))
         wish = steering_of_twist(v)
         set_steering(v, wheels, wish, dt)
         wz = v.wz
-        if v.steer != wish:  # at the limit of the steering the circle is wider than asked for
+        if abs(v.vx) < CREEP:  # it cannot turn on the spot: it stands with its wheels turned
+            wz = 0.0
+        elif v.steer != wish:  # at the limit of the steering the circle is wider than asked for
             wz = v.vx * math.tan(v.steer) / v.wheelbase
+        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / n
         stop = True
         for k in range(n):
             p = pids[v.pid0 + k]
-            p.target = filter_set_point(p, along_wheel(wheels[first + k], v.vx, wz), dt)
+            w = wheels[first + k]
+            target = filter_set_point(p, rolling_speed(w, v.vx, wz), dt)
+            take_set_point(p, target, p.actual, hill * w.radius)
             stop = stop and abs(p.target) < p.zero
-        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / n
+        mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].torque = 0.0
         for k in range(n):
             w = wheels[first + k]
             p = pids[v.pid0 + k]
-            if stop and standing:
+            if mode == RESTING:
                 reset_pid(p)
                 continue
+            limit_pid(v, p, w.omega)
+            if mode == BRAKING:
+                drop_pushing_integral(v, p)
             torque = pid_output(p, p.target - p.actual, p.feedforward * hill * w.radius, dt)
-            w.torque = only_braking(torque, p.actual) if stop else torque
+            w.torque = only_braking(torque, p.actual) if mode == BRAKING else torque
 
 
 @CONTROLLERS.register("twist_front_steer_pid")

@@ -3,7 +3,9 @@
 """The speed controller that all PID classes share.
 
 Source: "Motor Controllers" of the physics documentation. The derivative is a real one (of the
-error, low-passed with bandwidth N when N > 0) and I_MAX limits the integral *term* [N m].
+error, low-passed with bandwidth N when N > 0) and I_MAX limits the integral *term* [N m]. The
+integral does not grow while the torque is at its limit, and when the set point reverses only that
+part of it is kept which carries the weight on a slope.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
         feedforward: Torque added before the limit [N m].
         dt: Time step [s].
     """
-    p.integral = min(max(p.integral + p.ki * error * dt, -p.i_max), p.i_max)
+    before = p.integral
+    p.integral = min(max(before + p.ki * error * dt, -p.i_max), p.i_max)
     slope = 0.0
     if p.n > 0.0:
         if p.started == 0:
@@ -39,12 +42,39 @@ def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
     p.forward = feedforward
     p.started = 1
     free = p.kp * error + p.integral + p.kd * slope + feedforward
-    out = min(max(free, -p.max_torque), p.max_torque)
+    low = max(-p.max_torque, p.low)
+    high = min(p.max_torque, p.high)
+    out = min(max(free, low), high)
+    if (free - out) * error > 0.0:  # at the limit, and pushing further
+        free -= p.integral - before
+        p.integral = before
+        out = min(max(free, low), high)
     if p.antiwindup != 0 and p.kp > 0.0:
         p.integral += p.ki / p.kp * (out - free) * dt
         free = p.kp * error + p.integral + p.kd * slope + feedforward
-        out = min(max(free, -p.max_torque), p.max_torque)
+        out = min(max(free, low), high)
     return float(out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take_set_point(p: Row, target: float, actual: float, weight: float) -> None:
+    """Enter set point and measured speed of this step [m/s].
+
+    What the integral has become against a wall, or against losses, says nothing about the way
+    back. Only the weight on a slope is the same both ways.
+
+    Args:
+        p: One row of PID.
+        target: Set point [m/s].
+        actual: Measured speed [m/s].
+        weight: Torque that carries the vehicle's weight along the slope it stands on [N m].
+    """
+    if target * p.last < 0.0:
+        p.integral = min(max(p.integral, min(weight, 0.0)), max(weight, 0.0))
+    if target != 0.0:
+        p.last = target
+    p.target = target
+    p.actual = actual
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -70,13 +100,3 @@ def reset_pid(p: Row) -> None:
     p.started = 0
     p.filter1 = 0.0
     p.filter2 = 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def only_braking(torque: float, speed: float) -> float:
-    """Keep a torque from pushing on past zero: it may only oppose the speed."""
-    if speed > 0.0:
-        return min(torque, 0.0)
-    if speed < 0.0:
-        return max(torque, 0.0)
-    return torque

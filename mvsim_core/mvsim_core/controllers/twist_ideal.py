@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`twist_ideal`: purely kinematic; the body has the commanded twist, wheels only roll along.
+"""`twist_ideal`: purely kinematic: bodies get the commanded twist, wheels roll without force.
 
 Source: "Ideal Controllers" of the physics documentation: perfect tracking without dynamics.
 """
@@ -34,9 +34,9 @@ def twist_ideal_kernel(
         # the mean velocity of the centre of mass: that of the reference point plus its own chord
         rx = b.com_x * math.cos(b.yaw + half) - b.com_y * math.sin(b.yaw + half)
         ry = b.com_x * math.sin(b.yaw + half) + b.com_y * math.cos(b.yaw + half)
-        vx, vy = v.vx * b.cos_x, v.vy * b.cos_y  # along the ground -> plan view
-        b.cvx = c * vx - s * vy - v.wz * chord * ry
-        b.cvy = s * vx + c * vy + v.wz * chord * rx
+        vx_v, vy_v = v.vx * b.cos_x, v.vy * b.cos_y  # along the ground -> plan view
+        b.cvx = c * vx_v - s * vy_v - v.wz * chord * ry
+        b.cvy = s * vx_v + c * vy_v + v.wz * chord * rx
         b.wz = v.wz
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].torque = 0.0

@@ -10,7 +10,20 @@ from __future__ import annotations
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
+from mvsim_core.controllers.pid import (
+    filter_set_point,
+    pid_output,
+    reset_pid,
+    take_set_point,
+)
+from mvsim_core.controllers.stopping import (
+    BRAKING,
+    RESTING,
+    drop_pushing_integral,
+    only_braking,
+    stop_mode,
+)
+from mvsim_core.dynamics.motor import limit_pid
 from mvsim_core.state.arrays import IntArray, Rows
 
 
@@ -29,30 +42,37 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         v = vehicles[i]
         left, right = wheels[v.odo_left], wheels[v.odo_right]
         p_l, p_r = pids[v.pid0], pids[v.pid0 + 1]
-        want_l = filter_set_point(p_l, v.vx - 0.5 * v.wz * v.track, dt)
-        want_r = filter_set_point(p_r, v.vx + 0.5 * v.wz * v.track, dt)
+        want_l = filter_set_point(p_l, v.vx - v.wz * left.y, dt)
+        want_r = filter_set_point(p_r, v.vx - v.wz * right.y, dt)
         v_l = left.omega * left.radius
         v_r = right.omega * right.radius
-        p_l.target, p_l.actual = want_l, v_l
-        p_r.target, p_r.actual = want_r, v_r
+        # weight along the slope, shared by all driven wheels
+        paired = 2 * (v.n_wheels // 2)
+        hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / paired
+        take_set_point(p_l, want_l, v_l, hill * left.radius)
+        take_set_point(p_r, want_r, v_r, hill * right.radius)
         stop = abs(want_l) < p_l.zero and abs(want_r) < p_r.zero
-        if stop and abs(v_l) < p_l.stop and abs(v_r) < p_r.stop:
+        mode = stop_mode(v, stop, p_l.stop, max(abs(v_l), abs(v_r)), dt)
+        if mode == RESTING:
             reset_pid(p_l)
             reset_pid(p_r)
             t_l = 0.0
             t_r = 0.0
         else:
-            # weight along the slope, shared by two driven sides
-            hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * left.radius / 2.0
-            t_l = pid_output(p_l, want_l - v_l, p_l.feedforward * hill, dt)
-            t_r = pid_output(p_r, want_r - v_r, p_r.feedforward * hill, dt)
-            if stop:
+            limit_pid(v, p_l, left.omega)
+            limit_pid(v, p_r, right.omega)
+            if mode == BRAKING:
+                drop_pushing_integral(v, p_l)
+                drop_pushing_integral(v, p_r)
+            t_l = pid_output(p_l, want_l - v_l, p_l.feedforward * hill * left.radius, dt)
+            t_r = pid_output(p_r, want_r - v_r, p_r.feedforward * hill * right.radius, dt)
+            if mode == BRAKING:
                 t_l = only_braking(t_l, v_l)
                 t_r = only_braking(t_r, v_r)
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             w.torque = 0.0  # an odd wheel is a caster
-            if k < 2 * (v.n_wheels // 2):
+            if k < paired:
                 w.torque = t_l if k % 2 == 0 else t_r
 
 

@@ -1,20 +1,31 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`twist_pid` for vehicles with any wheels: one speed PID a wheel.
+"""`twist_pid` for vehicles with any wheels: one speed PID for each wheel.
 
-The speeds asked of the wheels are those that the twist gives them: the exact solution of the
-allocation, so that no wheel works against another.
+The target speeds of the wheels are those of a rigid body with the target twist, so that no wheel
+works against another.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, IdController
-from mvsim_core.controllers.pid import filter_set_point, only_braking, pid_output, reset_pid
-from mvsim_core.state.arrays import IntArray, Row, Rows, State
+from mvsim_core.controllers.base import CONTROLLERS, PidController
+from mvsim_core.controllers.pid import (
+    filter_set_point,
+    pid_output,
+    reset_pid,
+    take_set_point,
+)
+from mvsim_core.controllers.stopping import (
+    BRAKING,
+    RESTING,
+    drop_pushing_integral,
+    only_braking,
+    stop_mode,
+)
+from mvsim_core.dynamics.motor import limit_pid
+from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -30,37 +41,53 @@ def surface_speed(w: Row, vx: float, vy: float, wz: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def wheels_pid_kernel(vehicles: Rows, wheels: Rows, pids: Rows, ids: IntArray, dt: float) -> None:
-    """Control the speed of every wheel of the vehicles `ids`."""
+def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    vehicles: Rows,
+    wheels: Rows,
+    pids: Rows,
+    bodies: Rows,
+    ids: IntArray,
+    gravity: float,
+    dt: float,
+) -> None:
+    """Control the speed of every wheel of the vehicles `ids`.
+
+    The feed-forward shares the weight along a slope out by the transpose of the odometry: what
+    makes the least-squares twist of speeds makes the least-squares forces of a wrench.
+    """
     for i in ids:
         v = vehicles[i]
+        hill_x = -bodies[v.body].slope_x * v.chassis_mass * gravity
+        hill_y = -bodies[v.body].slope_y * v.chassis_mass * gravity
         stop = True
-        standing = True
+        fastest = 0.0
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             p = pids[v.pid0 + k]
-            p.target = filter_set_point(p, surface_speed(w, v.vx, v.vy, v.wz), dt)
-            p.actual = w.omega * w.radius
+            target = filter_set_point(p, surface_speed(w, v.vx, v.vy, v.wz), dt)
+            hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
+            take_set_point(p, target, w.omega * w.radius, hill)
             stop = stop and abs(p.target) < p.zero
-            standing = standing and abs(p.actual) < p.stop
+            fastest = max(fastest, abs(p.actual))
+        mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             p = pids[v.pid0 + k]
-            if stop and standing:
+            if mode == RESTING:
                 reset_pid(p)
                 w.torque = 0.0
                 continue
-            torque = pid_output(p, p.target - p.actual, 0.0, dt)
-            w.torque = only_braking(torque, p.actual) if stop else torque
+            limit_pid(v, p, w.omega)
+            if mode == BRAKING:
+                drop_pushing_integral(v, p)
+            hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
+            torque = pid_output(p, p.target - p.actual, p.feedforward * hill, dt)
+            w.torque = only_braking(torque, p.actual) if mode == BRAKING else torque
 
 
 @CONTROLLERS.register("wheels/twist_pid")
 @CONTROLLERS.register("mecanum/twist_pid")
-class WheelsPid(IdController):
+class WheelsPid(PidController):
     """All vehicles of free wheels that follow a twist."""
 
-    accepts: ClassVar[frozenset[str]] = frozenset({"twist"})
-
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Turn targets and wheel speeds into wheel torques."""
-        wheels_pid_kernel(state.vehicles, state.wheels, state.pids, self.ids, dt)
+    kernel = staticmethod(wheels_pid_kernel)

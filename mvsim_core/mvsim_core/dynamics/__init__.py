@@ -3,7 +3,7 @@
 """Vehicle dynamics: roles of wheels, steering geometry, rigid islands, odometry."""
 
 from mvsim_core.dynamics.ackermann import Ackermann
-from mvsim_core.dynamics.base import DYNAMICS, Dynamics, Gears, Layout
+from mvsim_core.dynamics.base import DYNAMICS, Dynamics, Gears, WheelRoles
 from mvsim_core.dynamics.differential import Differential
 from mvsim_core.dynamics.drivetrain import Drivetrain
 from mvsim_core.dynamics.wheels import FreeWheels
@@ -16,5 +16,5 @@ __all__ = [
     "Dynamics",
     "FreeWheels",
     "Gears",
-    "Layout",
+    "WheelRoles",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from mvsim_core.dynamics.base import DYNAMICS, Layout
+from mvsim_core.dynamics.base import DYNAMICS, WheelRoles
 from mvsim_core.specs.dynamics import AckermannSpec
 
 #: First driven wheel and their number for each value of <drive>.
@@ -21,11 +21,11 @@ _DRIVE = {"rear": (0, 2), "front": (2, 2), "all": (0, 4)}
 class Ackermann:
     """Rear wheel drive unless the file says otherwise."""
 
-    def layout(self, spec: AckermannSpec) -> Layout:
+    def wheel_roles(self, spec: AckermannSpec) -> WheelRoles:
         """Return the roles of the wheels."""
         rear, front_left, front_right = spec.wheels[0], spec.wheels[2], spec.wheels[3]
         first, count = _DRIVE[spec.drive]
-        return Layout(
+        return WheelRoles(
             odo_left=0,
             odo_right=1,
             driven_first=first,

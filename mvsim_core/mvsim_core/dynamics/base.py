@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a dynamics class is: the roles that the wheels of a vehicle play."""
+"""The interface of dynamics classes: the roles of the wheels of a vehicle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Gears(NamedTuple):
     bias_rear: float = 0.0
 
 
-class Layout(NamedTuple):
+class WheelRoles(NamedTuple):
     """Roles of the wheels, which are counted in the order of the world file.
 
     Lengths in m, angles in rad; a wheelbase of 0 means that nothing steers. With `odometry` each
@@ -46,9 +46,9 @@ class Layout(NamedTuple):
 
 
 class Dynamics(Protocol):
-    """A dynamics class says which wheels drive, steer and measure."""
+    """A dynamics class states which wheels drive, steer and measure odometry."""
 
-    def layout(self, spec: Any) -> Layout:
+    def wheel_roles(self, spec: Any) -> WheelRoles:
         """Return the roles of the wheels of a vehicle."""
 
 

@@ -8,7 +8,7 @@ rear pair first; the odd one of three is a caster.
 
 from __future__ import annotations
 
-from mvsim_core.dynamics.base import DYNAMICS, Layout
+from mvsim_core.dynamics.base import DYNAMICS, WheelRoles
 from mvsim_core.specs.dynamics import DifferentialSpec
 
 
@@ -18,6 +18,6 @@ from mvsim_core.specs.dynamics import DifferentialSpec
 class Differential:
     """Two driven sides; the first pair of wheels is the odometer."""
 
-    def layout(self, spec: DifferentialSpec) -> Layout:
+    def wheel_roles(self, spec: DifferentialSpec) -> WheelRoles:
         """Return the roles of the wheels."""
-        return Layout(odo_left=0, odo_right=1, driven_first=0, driven_count=2)
+        return WheelRoles(odo_left=0, odo_right=1, driven_first=0, driven_count=2)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from numba import njit
 
 from mvsim_core.dynamics.ackermann import Ackermann
-from mvsim_core.dynamics.base import DYNAMICS, Gears, Layout
+from mvsim_core.dynamics.base import DYNAMICS, Gears, WheelRoles
+from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.specs.dynamics import DrivetrainSpec
 from mvsim_core.state.arrays import Row, Rows
 
@@ -43,24 +44,50 @@ def split_torque(w1: float, w2: float, bias: float, split: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def drive_wheels(v: Row, wheels: Rows, torque: float) -> None:
-    """Distribute the engine's torque [N m]: wheels are rear left, right, front left, right."""
+def wheel_shares(v: Row, wheels: Rows) -> tuple[float, float, float, float]:
+    """Return the shares of the engine's torque: rear left, right, front left, right wheel."""
     rl, rr = wheels[v.wheel0], wheels[v.wheel0 + 1]
     fl, fr = wheels[v.wheel0 + 2], wheels[v.wheel0 + 3]
     front = split_torque(fl.omega + fr.omega, rl.omega + rr.omega, v.bias_centre, v.split_centre)
     front_left = split_torque(fl.omega, fr.omega, v.bias_front, v.split_front)
     rear_left = split_torque(rl.omega, rr.omega, v.bias_rear, v.split_rear)
-    fl.torque = torque * front * front_left
-    fr.torque = torque * front * (1.0 - front_left)
-    rl.torque = torque * (1.0 - front) * rear_left
-    rr.torque = torque * (1.0 - front) * (1.0 - rear_left)
+    return (
+        (1.0 - front) * rear_left,
+        (1.0 - front) * (1.0 - rear_left),
+        front * front_left,
+        front * (1.0 - front_left),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def shaft_speed(v: Row, wheels: Rows) -> float:
+    """Return the speed of the engine's shaft [rad/s]: its power is that of all wheels."""
+    shares = wheel_shares(v, wheels)
+    first = v.wheel0
+    return float(
+        shares[0] * wheels[first].omega
+        + shares[1] * wheels[first + 1].omega
+        + shares[2] * wheels[first + 2].omega
+        + shares[3] * wheels[first + 3].omega
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def drive_wheels(v: Row, wheels: Rows, torque: float) -> None:
+    """Distribute the engine's torque [N m], within what its motor has at its speed."""
+    if v.motor_stall > 0.0 and torque != 0.0:
+        low, high = motor_range(v, shaft_speed(v, wheels))
+        torque = min(max(torque, low), high)
+    shares = wheel_shares(v, wheels)
+    for k in range(4):
+        wheels[v.wheel0 + k].torque = torque * shares[k]
 
 
 @DYNAMICS.register("ackermann_drivetrain")
 class Drivetrain:
     """A car whose wheels are driven through differentials, each open or torsen."""
 
-    def layout(self, spec: DrivetrainSpec) -> Layout:
+    def wheel_roles(self, spec: DrivetrainSpec) -> WheelRoles:
         """Return the roles of the wheels and the gears between engine and wheels."""
         kind, _, axle = spec.gears.type.partition("_")
 
@@ -77,4 +104,4 @@ class Drivetrain:
             bias_front=bias(spec.gears.front, spec.gears.front_left_right_bias),
             bias_rear=bias(spec.gears.rear, spec.gears.rear_left_right_bias),
         )
-        return Ackermann().layout(spec)._replace(driven_first=0, driven_count=1, gears=gears)
+        return Ackermann().wheel_roles(spec)._replace(driven_first=0, driven_count=1, gears=gears)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Members of rigid islands: rows that follow the body which leads their island."""
+"""Followers: members of rigid islands whose rows follow the leader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mvsim_core.state.arrays import IntArray, Rows
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def followers_kernel(bodies: Rows, followers: IntArray) -> None:
-    """Derive pose, velocity and attitude of the rows `followers` from those that lead them."""
+    """Derive pose, velocity and attitude of the rows `followers` from those of their leaders."""
     for i in followers:
         b = bodies[i]
         a = bodies[b.leader]

@@ -3,7 +3,7 @@
 """Newton's second law for rigid islands: forces and damping to velocities, before contacts.
 
 An island is a set of rigidly joined bodies that moves as one; each row of BODY is one island with
-its own centre of mass. Positions follow in `solver`, after contacts have had their say.
+its own centre of mass. The solver advances positions after it has resolved contacts.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, movers: IntArray) -> int
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def integrate_velocities_kernel(bodies: Rows, movers: IntArray, gravity: float, dt: float) -> None:
-    """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt); rub blocks.
+    """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt).
+
+    Ground friction then brakes blocks.
 
     The implicit damping factor is the one of Box2D, so that a body loses at most all its speed.
     """
@@ -71,11 +73,11 @@ def integrate_velocities_kernel(bodies: Rows, movers: IntArray, gravity: float, 
         b.cvy = (b.cvy + (s * b.fx + c * b.fy) / b.mass * dt) * lin
         b.wz = (b.wz + b.torque / b.inertia * dt) / (1.0 + b.damp_ang * dt)
         if b.ground_mu > 0.0:
-            rub_on_ground(b, gravity, dt)
+            apply_ground_friction(b, gravity, dt)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rub_on_ground(b: Row, gravity: float, dt: float) -> None:
+def apply_ground_friction(b: Row, gravity: float, dt: float) -> None:
     """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
 
     Each point asks for the impulse that stops it and gets at most mu m g dt / 2 (accumulated over

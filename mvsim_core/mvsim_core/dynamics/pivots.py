@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Driven pivots: motors between two rigid islands that seek an angle.
+"""Driven pivots: motors between two rigid islands that hold an angle.
 
 Source: the design of mecanum wheels and rigid islands, section 5: the torque kp (target - angle)
-acts on one island and its opposite on the other. Here it also has a damping and a limit.
+acts on one island and its opposite on the other. Here it also has damping and a limit.
 """
 
 from __future__ import annotations

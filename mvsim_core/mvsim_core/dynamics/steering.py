@@ -14,7 +14,7 @@ from numba import njit
 
 from mvsim_core.state.arrays import Row, Rows
 
-#: Below this speed a twist says nothing about the steering angle [m/s].
+#: Below this speed a twist does not determine the steering angle [m/s].
 CREEP = 1e-6
 
 
@@ -33,8 +33,8 @@ def wheel_angles(steer: float, front_track: float, wheelbase: float) -> tuple[fl
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def turn_wheel(w: Row, yaw: float) -> None:
-    """Let a wheel stand at an angle to its vehicle [rad]."""
+def set_wheel_yaw(w: Row, yaw: float) -> None:
+    """Set the angle of a wheel in the vehicle frame [rad]."""
     w.yaw = yaw
     w.yaw_c = math.cos(yaw)
     w.yaw_s = math.sin(yaw)
@@ -48,19 +48,19 @@ def set_steering(v: Row, wheels: Rows, steer: float, dt: float) -> None:
     if abs(goal - v.steer) > most:
         goal = v.steer + math.copysign(most, goal - v.steer)
     if goal == v.steer and goal != 0.0:
-        return  # the wheels stand so already
+        return  # the wheels have this angle already
     v.steer = goal
     left, right = wheel_angles(v.steer, v.front_track, v.wheelbase)
-    turn_wheel(wheels[v.wheel0 + 2], left)
-    turn_wheel(wheels[v.wheel0 + 3], right)
+    set_wheel_yaw(wheels[v.wheel0 + 2], left)
+    set_wheel_yaw(wheels[v.wheel0 + 3], right)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def steering_of_twist(v: Row) -> float:
-    """Return the virtual steering angle that the target of row `v` asks for [rad].
+    """Return the virtual steering angle of the target twist of row `v` [rad].
 
-    R = v/ω, δ = atan(l/R). A vehicle that shall stand keeps its angle; one that shall turn on the
-    spot steers fully.
+    R = v/ω, δ = atan(l/R). A zero target keeps the angle; turning on the spot steers to
+    the limit.
     """
     if not math.isnan(v.target_steer):
         return float(v.target_steer)

@@ -4,8 +4,8 @@
 
 Source: the design of mecanum wheels and rigid islands. A wheel with heading ψ and grip direction φ
 at (x, y) has the speed s cos(φ - ψ) = vx cos φ + vy sin φ + ω (x sin φ - y cos φ) along its grip,
-s being its surface speed. These rows make the matrix B of a vehicle: its rank says which twists
-can be driven, its pseudo-inverse gives the odometry.
+s being its surface speed. These rows make the matrix B of a vehicle: its rank determines which
+twists can be driven, its pseudo-inverse gives the odometry.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import math
 
 import numpy as np
 
-from mvsim_core.dynamics.base import DYNAMICS, Layout
+from mvsim_core.dynamics.base import DYNAMICS, WheelRoles
 from mvsim_core.specs.dynamics import FreeWheelsSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import FloatArray
 
-#: Singular values below this part of the largest one count as zero.
+#: Singular values below this fraction of the largest one count as zero.
 RANK_TOLERANCE = 1e-6
 
 
@@ -28,12 +28,12 @@ RANK_TOLERANCE = 1e-6
 class FreeWheels:
     """Every wheel is driven; the odometry is the least-squares twist of all wheels."""
 
-    def layout(self, spec: FreeWheelsSpec) -> Layout:
+    def wheel_roles(self, spec: FreeWheelsSpec) -> WheelRoles:
         """Return the roles of the wheels."""
         n = len(spec.wheels)
         matrix, constraints = grip_matrix(spec.wheels), slip_matrix(spec.wheels)
         columns = np.linalg.pinv(np.vstack([matrix, constraints]))[:, :n]
-        return Layout(
+        return WheelRoles(
             odo_left=0,
             odo_right=min(1, n - 1),
             driven_first=0,
@@ -71,8 +71,8 @@ def undrivable(matrix: FloatArray) -> list[str]:
     ]
 
 
-def doubts(spec: FreeWheelsSpec) -> list[str]:
-    """Return what is doubtful about the wheels of a vehicle, each as a sentence."""
+def wheel_warnings(spec: FreeWheelsSpec) -> list[str]:
+    """Return warnings about the wheels of a vehicle, one sentence each."""
     found = []
     rollers = [w for w in spec.wheels if w.has_rollers]
     if rollers and len(rollers) < len(spec.wheels):

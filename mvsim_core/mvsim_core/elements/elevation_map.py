@@ -19,9 +19,9 @@ from mvsim_core.specs.element import ElevationMapSpec
 from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.terrain.surface import map_of
 
-#: Channels of a pixel that differ by no more are grey: compression does that [of 255].
+#: Largest difference of the channels of a grey pixel, caused by compression [of 255].
 COLOURLESS = 8
-#: Heights in one map; each takes 8 bytes, some of them several times.
+#: Most heights in one map; each takes 8 bytes, with copies during loading.
 MOST_SAMPLES = 16_000_000
 
 
@@ -90,7 +90,7 @@ def _brightness(path: Path) -> FloatArray:
 
 
 def check_samples(path: Path, columns: float, rows: float) -> None:
-    """Raise BuildError if a map has more heights than memory and patience bear."""
+    """Raise BuildError if a map has more than MOST_SAMPLES heights."""
     if not columns * rows <= MOST_SAMPLES:
         raise BuildError(
             f"{path}: {columns:.0f} x {rows:.0f} heights are too many, at most {MOST_SAMPLES} are"
@@ -101,7 +101,7 @@ def check_samples(path: Path, columns: float, rows: float) -> None:
 def read_points(
     path: Path, step: float, offset: tuple[float, float, float]
 ) -> tuple[FloatArray, tuple[float, float]]:
-    """Return heights on a grid, each that of the nearest point of a list, and its first corner.
+    """Return heights on a grid, each from the nearest point of a list, and its first corner.
 
     Args:
         path: Text file of six columns: x y z r g b [m].

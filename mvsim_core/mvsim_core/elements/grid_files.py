@@ -28,7 +28,7 @@ MODES = ("trinary", "scale", "raw")
 UNKNOWN_GRAY = 205
 
 
-#: Cells of a map: 400 m squared at 5 cm. Each takes several bytes while it is prepared.
+#: Most cells of a map: 400 m by 400 m at 5 cm. Each takes several bytes while it is prepared.
 MOST_CELLS = 64_000_000
 MOST_BYTES = 2 * MOST_CELLS + 1000
 
@@ -72,7 +72,7 @@ def _to_gray(image: Image.Image) -> tuple[Gray, Gray | None]:
 def read_image(path: Path, resolution: float, center: tuple[float, float]) -> GridMap:
     """Return the map that a picture shows: dark is occupied, bright is free.
 
-    Grey g stands for the probability g/255 that a cell is free. Below one half it is occupied. The
+    Grey g means the probability g/255 that a cell is free. Below one half it is occupied. The
     four values around one half whose log-odds the original rounds to zero are unknown.
 
     Args:
@@ -128,7 +128,7 @@ def read_nav2(path: Path) -> GridMap:
         raise BuildError(f"{path}: 'resolution' must be > 0 [m], got {keys['resolution']!r}")
     origin = GridOrigin(*_numbers(path, keys, "origin", 3))
     gray, alpha = load_gray(path.parent / image)
-    warnings = _nav2_doubts(path, rule, gray)
+    warnings = _nav2_warnings(path, rule, gray)
     cells = np.ascontiguousarray(nav2_cells(gray, alpha, rule)[::-1])
     return GridMap(cells, resolution, origin, source=str(path), warnings=warnings)
 
@@ -154,7 +154,7 @@ def nav2_cells(gray: Gray, alpha: Gray | None, rule: Nav2Rule) -> Cells:
     return cells
 
 
-def _nav2_doubts(path: Path, rule: Nav2Rule, gray: Gray) -> tuple[str, ...]:
+def _nav2_warnings(path: Path, rule: Nav2Rule, gray: Gray) -> tuple[str, ...]:
     reads_unknown_as_free = rule.mode != "raw" and not rule.negate and rule.free >= 0.1961
     if not reads_unknown_as_free or not (gray == UNKNOWN_GRAY).any():
         return ()
@@ -227,7 +227,7 @@ def read_mrpt(path: Path) -> GridMap:
     Its cells are log-odds of being free: negative ones are occupied, zeros unknown.
 
     Raises:
-        BuildError: The file is cut off, or something else than such a map.
+        BuildError: The file is cut off or is no such map.
     """
     data = _unzipped(path)
     head = bytes([0x80 | len(_MRPT_NAME)]) + _MRPT_NAME
@@ -246,7 +246,7 @@ def read_mrpt(path: Path) -> GridMap:
     start = len(head) + _MRPT_SIZE.size
     if w == 0 or h == 0 or len(data) < start + w * h * bits // 8:
         raise BuildError(f"{path}: the MRPT map must hold {w} x {h} cells, but is cut off")
-    # Single-precision numbers mean their short decimal: 0.08, not 0.0799999982.
+    # A single-precision number is read as its shortest decimal: 0.08, not 0.0799999982.
     x_min, _, y_min, _, resolution = (float(str(np.float32(value))) for value in floats)
     log_odds = np.frombuffer(data, f"<i{bits // 8}", w * h, start).reshape(h, w)
     cells = np.where(log_odds < 0, np.int8(OCCUPIED), np.int8(FREE))

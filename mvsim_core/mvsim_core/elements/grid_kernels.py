@@ -20,7 +20,7 @@ FULL = 255
 
 
 def clearance(occupied: BoolGrid) -> ByteGrid:
-    """Return how far a ray may jump from each cell without looking.
+    """Return how far a ray may jump from each cell without hitting an occupied cell.
 
     The result is padded by one cell on each side, shape (h + 2, w + 2): 0 in occupied cells, else
     1 + k, where no occupied cell comes nearer than k cells to any point of the cell. One byte

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Occupancy grids: walls drawn on squared paper, for lidars, collisions and map publishers.
+"""Occupancy grids, for lidars, collisions and map publishers.
 
-A grid stands on the world's floor and its walls are endlessly high. This module holds the map and
-what is derived from it; `grid_files` reads it from files.
+A grid stands on the world's floor and its walls have unlimited height. This module holds the map
+and derived data; `grid_files` reads it from files.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class GridMap:
         resolution: Length of a cell's side [m].
         origin: Where the grid's frame lies in the world.
         source: The file that it comes from, "" if it was made in memory.
-        warnings: What is doubtful about that file, one sentence each.
+        warnings: Warnings about that file, one sentence each.
     """
 
     cells: npt.NDArray[np.int8]
@@ -56,10 +56,10 @@ class GridMap:
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a map without cells or with cells of no size.
+        """Check that the map has cells of a size > 0.
 
         Raises:
-            BuildError: It is one.
+            BuildError: It has none.
         """
         name = self.source or "occupancy grid"
         if self.cells.ndim != 2 or self.cells.size == 0:
@@ -122,7 +122,7 @@ def load_grid(
         centerpixel_y: Row that becomes y = 0, counted from the lowest one [pixel].
 
     Raises:
-        BuildError: The file is missing, unreadable or wrong; the message says what it should hold.
+        BuildError: The file is missing, unreadable or wrong; the message states what is expected.
     """
     from mvsim_core.elements import grid_files
 

@@ -17,7 +17,7 @@ MOST_POINTS = 2_000_000
 
 
 def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:
-    """Return the points (n, 3) [m] of a file of x y or x y z, and a doubt about it, or "".
+    """Return the points (n, 3) [m] of a file of x y or x y z, and a warning, or "".
 
     More columns than needed, such as colours, are left out; so are points that are not finite.
 
@@ -31,8 +31,8 @@ def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:
     points = np.zeros((int(finite.sum()), 3))
     points[:, :columns] = table[finite, :columns]
     lost = len(table) - len(points)
-    doubt = f"{path}: {lost} points are not finite and left out" if lost else ""
-    return points, doubt
+    warning = f"{path}: {lost} points are not finite and left out" if lost else ""
+    return points, warning
 
 
 def read_table(
@@ -42,10 +42,10 @@ def read_table(
 
     Args:
         path: The file.
-        wanted: What it should hold, for errors.
+        wanted: Expected content, for errors.
         columns: Numbers that a line must have at least.
         between: What separates them; None: any spaces.
-        heads: Lines at the begin that are no numbers.
+        heads: Header lines to skip.
 
     Raises:
         BuildError: There is no such file, or it holds something else.
@@ -58,7 +58,7 @@ def read_table(
         raise BuildError(f"{path}: cannot be read ({error.strerror or error})") from None
     except ValueError:
         raise BuildError(
-            f"{path}: expected {wanted}, but {_first_fault(path, between, heads)}"
+            f"{path}: expected {wanted}, but {_first_bad_line(path, between, heads)}"
         ) from None
     if len(table) == 0:
         raise BuildError(f"{path}: expected {wanted}, got none")
@@ -67,8 +67,8 @@ def read_table(
     return table
 
 
-def _first_fault(path: Path, between: str | None, heads: int) -> str:
-    """Return what keeps a text file from being a table of numbers, and in which line."""
+def _first_bad_line(path: Path, between: str | None, heads: int) -> str:
+    """Return the first line of a text file that does not fit a table of numbers, and why."""
     first, width = 0, 0
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):

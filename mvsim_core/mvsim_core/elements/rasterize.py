@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Polygons to cells: which squares of a grid does a solid touch. All lengths are in cells."""
+"""Rasterization of polygons: the cells that a solid touches. All lengths are in cells."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from mvsim_core.friction.base import FRICTION, Friction
 from mvsim_core.friction.contact import contact_kernel
 from mvsim_core.friction.default import DefaultFriction, WardIagnemma
 from mvsim_core.friction.ellipse import Ellipse
+from mvsim_core.friction.hold import hold_kernel
 from mvsim_core.friction.per_wheel import PerWheelFriction, WheelContact
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "WardIagnemma",
     "WheelContact",
     "contact_kernel",
+    "hold_kernel",
 ]

@@ -25,7 +25,13 @@ class Friction(Protocol):
         """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Write WHEEL.fx, fy (vehicle frame) and advance WHEEL.omega by dt."""
+        """Write WHEEL.fx, fy (vehicle frame) and advance WHEEL.omega by dt.
+
+        It also writes the largest forces that the ground can give, WHEEL.limit_x along and
+        limit_y across the grip, and limit_round. A wheel that is held (WHEEL.held) gets its force
+        and spin from `friction.hold` and is left alone otherwise. Vehicles on a model that does
+        not write limits are not held: their wheels coast.
+        """
 
 
 class TableFriction:

@@ -11,6 +11,7 @@ import math
 
 from numba import njit
 
+from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.state.arrays import Row, Rows
 
 #: A vehicle without torque that is slower than this is held on its slope [m/s].
@@ -35,10 +36,17 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
         pressing = gravity * upright(b)
         if v.transfer != 0:
             transfer_weight(b, wheels, v, gravity, dt)
-        idle = 1
+        held = 1 if (v.held != 0 or v.cmd_brake != 0) and b.ideal == 0 else 0
+        idle = 1 - held
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
-            if wheels[k].torque != 0.0:
+            w = wheels[k]
+            if v.cmd_brake != 0:
+                w.torque = 0.0
+            if w.torque != 0.0:
                 idle = 0
+                if v.motor_stall > 0.0 and v.engine == 0:
+                    low, high = motor_range(v, w.omega)
+                    w.torque = min(max(w.torque, low), high)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
             vx = (body_vx - b.wz * w.y) * per_x
@@ -53,6 +61,9 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.slope_x = cw * w.gravity_x + sw * w.gravity_y
             w.slope_y = -sw * w.gravity_x + cw * w.gravity_y
             w.idle = idle
+            if held == 0 or w.held == 0:  # `friction.hold` tells those apart that stood
+                w.held = held
+            w.limit_x = math.nan
             w.omega0 = w.omega
         if v.free != 0 and idle != 0:
             share_hold(b, wheels, v, (body_vx, body_vy), dt)

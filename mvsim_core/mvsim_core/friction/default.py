@@ -59,6 +59,11 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         mu = p.mu if math.isnan(w.region_mu) else w.region_mu
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
         limit = mu * w.normal  # 3
+        w.limit_x = limit
+        w.limit_y = limit if w.rollers == 0 else c_rr * w.normal
+        w.limit_round = p.circle
+        if w.held != 0:
+            continue
         if w.rollers != 0:  # grips along one direction only
             torque = w.torque - p.c_damping * w.omega
             tilted = w.gravity_x != 0.0 or w.gravity_y != 0.0

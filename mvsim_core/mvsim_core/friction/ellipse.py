@@ -110,6 +110,11 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             most = min(most, w.region_mu * w.normal)
             most_x = min(most_x, w.region_mu * w.normal)
             most_y = min(most_y, w.region_mu * w.normal)
+        w.limit_x = max(most, most_x)
+        w.limit_y = most_y
+        w.limit_round = 0
+        if w.held != 0:
+            continue
         lateral = clamp(-w.vy * w.carried * (1.0 / dt) - w.slope_y, most_y)
         along = clamp(stop_slip(w, torque, dt), most_x)
         w.omega += (torque - w.radius * along) * spin

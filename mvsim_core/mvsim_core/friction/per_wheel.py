@@ -104,6 +104,17 @@ class PerWheelFriction(ABC):
         """
         return 0.0
 
+    def grip(self, wheel: WheelContact) -> float:
+        """Return the largest force of the ground [N], with which a wheel can be held.
+
+        The parameter `mu`, or that of a region, times the normal force, unless a model says
+        otherwise.
+        """
+        mu = wheel.region_mu
+        if mu is None:
+            mu = float(getattr(wheel.spec, "mu", 0.0))
+        return mu * wheel.normal
+
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Write WHEEL.fx, fy and advance WHEEL.omega.
 
@@ -117,6 +128,10 @@ class PerWheelFriction(ABC):
             if row["rollers"]:
                 raise StepError(f"friction {spec.kind!r} knows no wheels with rollers")
             wheel = WheelContact(row, spec, dt)
+            row["limit_x"] = row["limit_y"] = self.grip(wheel)
+            row["limit_round"] = 0
+            if row["held"]:
+                continue
             along, lateral = self.force(wheel)
             spin = (wheel.torque - wheel.radius * along) / wheel.inertia
             row["omega"] = wheel.omega + spin * dt

@@ -17,7 +17,7 @@ from numba import njit
 from mvsim_core.friction.contact import clamp, set_force
 from mvsim_core.state.arrays import Row
 
-#: Below this cosine between grip and heading the motor has no hold on the ground.
+#: Below this cosine between grip and heading the motor exerts no force on the ground.
 NO_HOLD = 1e-6
 #: Speed of rollers around which their rolling resistance sets in [m/s].
 ONSET = 0.01
@@ -51,7 +51,7 @@ def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def roller_hold(w: Row, limit: float) -> None:
-    """Let a braked wheel push its share of what holds its vehicle on a slope."""
+    """Write the share of a braked wheel of the force that holds its vehicle on a slope."""
     force = clamp(-w.slope_x, limit)
     w.omega = 0.0
     set_force(w, force * w.grip_c, force * w.grip_s)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a vehicle can do with a commanded twist: limits of speeds, torques, accelerations.
+"""Kinematics: limits of speeds, torques and accelerations of a commanded twist.
 
 Source: "Two-wheeled kinematics" of the navground documentation.
 """

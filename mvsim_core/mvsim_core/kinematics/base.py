@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What kinematics are: from any twist to one that the vehicle can have.
+"""The interface of kinematics: from any twist to a feasible one.
 
-Kinematics hold constraints and know no state. They are used on their own, by a planner, or by a
-world, which keeps the twist of the last step for them (`limits.py`).
+Kinematics are constraints without state. Planners use them alone; a world stores the twist of the
+last step for them (`limits.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Kinematics(Protocol):
 
     @classmethod
     def from_spec(cls, spec: Any, axis: float, moi: float) -> Kinematics:
-        """Make one from what a world file says.
+        """Make kinematics from a spec of a world file.
 
         Args:
             spec: The spec of its XML class.
@@ -36,7 +36,7 @@ class Kinematics(Protocol):
     def feasible(
         self, twist: Twist, current: Twist | None = None, time_step: float = 0.0
     ) -> Twist:
-        """Return the feasible twist next to a wished one, vehicle frame.
+        """Return the feasible twist nearest to a wished one, vehicle frame.
 
         Args:
             twist: The wished twist.
@@ -50,7 +50,7 @@ KINEMATICS: Registry[Kinematics] = Registry("kinematics", "mvsim.kinematics")
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayKinematics:
-    """The common part of the built-in classes; their laws run in the kernel of a world too.
+    """Base of the built-in classes, whose laws a world runs in a kernel.
 
     Args:
         max_speed: Greatest speed, of the body (Omni) or of each wheel [m/s].
@@ -70,15 +70,15 @@ class ArrayKinematics:
     positive: ClassVar[dict[str, str]] = {}
 
     def __post_init__(self) -> None:
-        """Check the parameters and lay them out as a row of LIMIT."""
+        """Check the parameters and store them as a row of LIMIT."""
         for name in (f.name for f in fields(self) if f.init):
             value = getattr(self, name)
             if isinstance(value, str):
                 continue
             if name in self.positive:
-                need(name, value, value > 0.0, f"> 0{self.positive[name]}")
+                require(name, value, value > 0.0, f"> 0{self.positive[name]}")
             else:
-                need(name, value, value >= 0.0, ">= 0")
+                require(name, value, value >= 0.0, ">= 0")
         object.__setattr__(self, "_row", self.row()[0])
 
     def row(self) -> Rows:
@@ -92,7 +92,7 @@ class ArrayKinematics:
     def feasible(
         self, twist: Twist, current: Twist | None = None, time_step: float = 0.0
     ) -> Twist:
-        """Return the feasible twist next to `twist`, vehicle frame [m/s, rad/s].
+        """Return the feasible twist nearest to `twist`, vehicle frame [m/s, rad/s].
 
         Args:
             twist: The wished twist.
@@ -103,12 +103,12 @@ class ArrayKinematics:
             ValueError: A number is not finite, or time_step is negative.
         """
         if current is None:
-            want = triple(twist)
+            want = as_floats(twist)
             return Twist(*feasible_twist(self._row, want, want, 0.0))
         return self.feasible_from_current(twist, current, time_step)
 
     def feasible_from_current(self, twist: Twist, current: Twist, time_step: float) -> Twist:
-        """Return the twist next to `twist` that can be reached from `current`.
+        """Return the twist nearest to `twist` that can be reached from `current`.
 
         Args:
             twist: The wished twist [m/s, rad/s], vehicle frame.
@@ -118,38 +118,38 @@ class ArrayKinematics:
         Raises:
             ValueError: A number is not finite, or time_step is negative.
         """
-        want, now, dt = triple(twist), triple(current), seconds(time_step)
+        want, now, dt = as_floats(twist), as_floats(current), checked_time_step(time_step)
         if dt == 0.0:
             return Twist(*now)
         return Twist(*feasible_twist(self._row, want, now, dt))
 
 
-def triple(twist: Twist) -> Triple:
+def as_floats(twist: Twist) -> Triple:
     """Return a twist as floats.
 
     Raises:
         ValueError: A number is not finite.
     """
     vx, vy, wz = (float(value) for value in twist)
-    need("twist", twist, math.isfinite(vx + vy + wz), "finite")
+    require("twist", twist, math.isfinite(vx + vy + wz), "finite")
     return vx, vy, wz
 
 
-def seconds(time_step: float) -> float:
+def checked_time_step(time_step: float) -> float:
     """Return a time step as a float [s].
 
     Raises:
         ValueError: It is negative or not finite.
     """
-    need("time_step", time_step, 0.0 <= time_step < math.inf, ">= 0 [s]")
+    require("time_step", time_step, 0.0 <= time_step < math.inf, ">= 0 [s]")
     return float(time_step)
 
 
-def need(name: str, value: object, good: bool, rule: str) -> None:
+def require(name: str, value: object, good: bool, rule: str) -> None:
     """Check a parameter.
 
     Raises:
-        ValueError: It is not good; NaN never is.
+        ValueError: The rule is not met; NaN never meets it.
     """
     if not good:
         raise ValueError(f"{name} must be {rule}, got {value!r}")

@@ -27,7 +27,7 @@ BISECTIONS = 52
 
 
 @njit(cache=True, nogil=True)
-def within(value: float, low: float, high: float) -> float:
+def clip(value: float, low: float, high: float) -> float:
     """Return value clipped to [low, high]."""
     return min(max(value, low), high)
 
@@ -38,7 +38,7 @@ def limit_norm(twist: Triple, most: float, most_angular: float) -> Triple:
     vx, vy, wz = twist
     speed = math.hypot(vx, vy)
     scale = most / speed if speed > most else 1.0
-    return vx * scale, vy * scale, within(wz, -most_angular, most_angular)
+    return vx * scale, vy * scale, clip(wz, -most_angular, most_angular)
 
 
 @njit(cache=True, nogil=True)
@@ -67,9 +67,9 @@ def speed_range(p: Row, wz: float) -> Pair:
 @njit(cache=True, nogil=True)
 def feasible_wheels(p: Row, want: Triple) -> Triple:
     """Return the twist of two wheels of limited speed: angular speed first, sideways none."""
-    wz = within(want[2], -p.max_angular, p.max_angular)
+    wz = clip(want[2], -p.max_angular, p.max_angular)
     low, high = speed_range(p, wz)
-    return within(want[0], low, high), 0.0, wz
+    return clip(want[0], low, high), 0.0, wz
 
 
 @njit(cache=True, nogil=True)
@@ -105,9 +105,9 @@ def reach(p: Row, now: Triple, wz: float, dt: float) -> float:
 def step_angular(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
     """Steps 2 and 3 of 2WDiffDyn: the angular speed takes what torque it needs."""
     turn = 4.0 * p.max_acceleration / (p.moi * p.axis) * dt
-    wz = within(want[2], now[2] - turn, now[2] + turn)
+    wz = clip(want[2], now[2] - turn, now[2] + turn)
     dv = reach(p, now, wz, dt)
-    return within(want[0], now[0] - dv, now[0] + dv), 0.0, wz
+    return clip(want[0], now[0] - dv, now[0] + dv), 0.0, wz
 
 
 @njit(cache=True, nogil=True)
@@ -118,12 +118,12 @@ def step_torques(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
     left, right = wheel_torques(p, near, now, dt)
     if max(abs(left), abs(right)) <= most:
         return near[0], 0.0, near[2]
-    clipped = within(left, -most, most), within(right, -most, most)
+    clipped = clip(left, -most, most), clip(right, -most, most)
     return apply_torques(p, clipped, now, dt)
 
 
 @njit(cache=True, nogil=True)
-def both_ranges(p: Row, now: Triple, wz: float, dt: float) -> Pair:
+def reachable_speeds(p: Row, now: Triple, wz: float, dt: float) -> Pair:
     """Return the linear speeds that wheel speeds and torques admit; empty: low > high."""
     low, high = speed_range(p, wz)
     dv = reach(p, now, wz, dt)
@@ -138,23 +138,23 @@ def step_intersection(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
     its own; a `now` outside the limits is first of all led back by `step_angular`.
     """
     turn = 4.0 * p.max_acceleration / (p.moi * p.axis) * dt
-    wz = within(want[2], now[2] - turn, now[2] + turn)
-    low, high = both_ranges(p, now, wz, dt)
+    wz = clip(want[2], now[2] - turn, now[2] + turn)
+    low, high = reachable_speeds(p, now, wz, dt)
     if low > high:
-        low, high = both_ranges(p, now, now[2], dt)
+        low, high = reachable_speeds(p, now, now[2], dt)
         if low > high:
             return step_angular(p, want, now, dt)
         good, bad = now[2], wz
         for _ in range(BISECTIONS):
             middle = 0.5 * (good + bad)
-            a, b = both_ranges(p, now, middle, dt)
+            a, b = reachable_speeds(p, now, middle, dt)
             if a <= b:
                 good = middle
             else:
                 bad = middle
         wz = good
-        low, high = both_ranges(p, now, wz, dt)
-    return within(want[0], low, high), 0.0, wz
+        low, high = reachable_speeds(p, now, wz, dt)
+    return clip(want[0], low, high), 0.0, wz
 
 
 @njit(cache=True, nogil=True)
@@ -170,7 +170,7 @@ def feasible_torques(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
 
 @njit(cache=True, nogil=True)
 def feasible_twist(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
-    """Return the feasible twist of any kind; dt = 0 stands for "without dynamics"."""
+    """Return the feasible twist of any kind; dt = 0 means "without dynamics"."""
     if p.kind == OMNI:
         return limit_norm(want, p.max_speed, p.max_angular)
     if p.kind == DIFF_DYN and dt > 0.0:
@@ -191,8 +191,8 @@ def motor_step(motor: Row, p: Row, want: Triple, now: Triple, dt: float) -> Trip
     motor.sum_right += e_r * dt
     more_l = motor.k_d * (e_l - motor.error_left) / dt + motor.k_i * motor.sum_left
     more_r = motor.k_d * (e_r - motor.error_right) / dt + motor.k_i * motor.sum_right
-    left = within(motor.torque_left + motor.k_p * e_l + more_l, -most, most)
-    right = within(motor.torque_right + motor.k_p * e_r + more_r, -most, most)
+    left = clip(motor.torque_left + motor.k_p * e_l + more_l, -most, most)
+    right = clip(motor.torque_right + motor.k_p * e_r + more_r, -most, most)
     motor.error_left, motor.error_right = e_l, e_r
     motor.torque_left, motor.torque_right = left, right
     return apply_torques(p, (left, right), now, dt)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kinematics on the command path of a world: between commands and motor controllers.
 
-The limits start from the twist that they let pass in the last step, not from a measured one: a
-motor controller needs a set point ahead of the motion to follow it.
+The limits start from their own result of the last step, not from a measured twist: a motor
+controller needs a set point ahead of the motion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mvsim_core.state.arrays import LIMIT, VEHICLE, Row, Rows, State
 
 @njit(cache=True, nogil=True)
 def limited_twist(p: Row, want: Triple, now: Triple, dt: float) -> Triple:
-    """Return what acceleration limits, kinematics and motors make of a wished twist."""
+    """Return a wished twist after acceleration limits, kinematics and motors."""
     if p.limit_linear < math.inf or p.limit_angular < math.inf:
         want = feasible_twist(p, want, now, 0.0)
         want = limit_acceleration(want, now, dt, p.limit_linear, p.limit_angular)
@@ -47,7 +47,7 @@ def limit_twists_kernel(vehicles: Rows, limits: Rows, dt: float) -> None:
         v = vehicles[p.vehicle]
         want = (v.vx, v.vy, v.wz)
         v.vx, v.vy, v.wz = limited_twist(p, want, (p.vx, p.vy, p.wz), dt)
-        if not math.isnan(v.target_steer):  # a car slows down, it doesn't turn its wheels back
+        if not math.isnan(v.target_steer):  # keeps the steering angle while the car slows down
             v.wz = v.vx * math.tan(v.target_steer) / v.wheelbase
         p.vx, p.vy, p.wz = v.vx, v.vy, v.wz
 
@@ -72,7 +72,7 @@ class TwistLimits:
             self._custom[row] = kinematics
 
     def remove(self, row: int) -> None:
-        """Serve a row no longer."""
+        """Stop serving a row."""
         self._users.discard(row)
         self._custom.pop(row, None)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mvsim_core.geometry.poses import Twist
-from mvsim_core.kinematics.base import need, seconds, triple
+from mvsim_core.kinematics.base import as_floats, checked_time_step, require
 from mvsim_core.kinematics.laws import limit_acceleration, motor_step
 from mvsim_core.kinematics.two_wheels_dyn import TwoWheelsDiffDyn
 from mvsim_core.state.arrays import LIMIT
@@ -38,7 +38,7 @@ class LimitAcceleration:
         """Check the limits."""
         for name in ("max_acceleration", "max_angular_acceleration"):
             value = getattr(self, name)
-            need(name, value, value >= 0.0, ">= 0")
+            require(name, value, value >= 0.0, ">= 0")
 
     def apply(self, kinematics: object, twist: Twist, current: Twist, time_step: float) -> Twist:
         """Return the twist after a time step [s] from `current` towards `twist`.
@@ -49,7 +49,7 @@ class LimitAcceleration:
             current: The present twist.
             time_step: Time on the way [s]; at 0 nothing can change.
         """
-        want, now, dt = triple(twist), triple(current), seconds(time_step)
+        want, now, dt = as_floats(twist), as_floats(current), checked_time_step(time_step)
         limits = self.max_acceleration, self.max_angular_acceleration
         return Twist(*limit_acceleration(want, now, dt, *limits)) if dt > 0.0 else Twist(*now)
 
@@ -74,7 +74,7 @@ class MotorPid:
         """
         self._rows = np.zeros(1, LIMIT)
         for name, gain in (("k_p", k_p), ("k_i", k_i), ("k_d", k_d)):
-            need(name, gain, 0.0 <= gain < math.inf, ">= 0")
+            require(name, gain, 0.0 <= gain < math.inf, ">= 0")
             self._rows[name] = gain
 
     @property
@@ -93,7 +93,7 @@ class MotorPid:
             current: The present twist.
             time_step: Time on the way [s]; at 0 nothing can change.
         """
-        want, now, dt = triple(twist), triple(current), seconds(time_step)
+        want, now, dt = as_floats(twist), as_floats(current), checked_time_step(time_step)
         if dt == 0.0:
             return Twist(*now)
         row = kinematics.row()[0]
@@ -101,7 +101,7 @@ class MotorPid:
 
 
 class MotorController(MotorPid):
-    """Motors whose torques go a share of the way to the needed ones in each control step.
+    """Motors whose torques change by a share of the error in each control step.
 
     Args:
         k: That share [1].

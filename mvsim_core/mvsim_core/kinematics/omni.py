@@ -25,13 +25,13 @@ class Omni(ArrayKinematics):
 
     @classmethod
     def from_spec(cls, spec: Any, axis: float, moi: float) -> Omni:
-        """Make one from a KinematicsSpec; it needs nothing of the vehicle."""
+        """Make one from a KinematicsSpec; the vehicle is not needed."""
         return cls(
-            max_speed=or_else(spec.max_speed, math.inf),
-            max_angular_speed=or_else(spec.max_angular_speed, math.inf),
+            max_speed=or_default(spec.max_speed, math.inf),
+            max_angular_speed=or_default(spec.max_angular_speed, math.inf),
         )
 
 
-def or_else(value: float | None, default: float) -> float:
-    """Return a value that the file gives, or a default."""
+def or_default(value: float | None, default: float) -> float:
+    """Return the value of the file, or a default."""
     return default if value is None else value

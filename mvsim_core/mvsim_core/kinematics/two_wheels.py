@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mvsim_core.geometry.poses import Twist
-from mvsim_core.kinematics.base import KINEMATICS, ArrayKinematics, triple
+from mvsim_core.kinematics.base import KINEMATICS, ArrayKinematics, as_floats
 from mvsim_core.kinematics.laws import DIFF, wheel_speeds
-from mvsim_core.kinematics.omni import or_else
+from mvsim_core.kinematics.omni import or_default
 from mvsim_core.state.arrays import Rows
 
 
 @KINEMATICS.register("2WDiff")
 @dataclass(frozen=True, kw_only=True)
 class TwoWheelsDiff(ArrayKinematics):
-    """A differential drive; what it can't do at once it turns rather than drives.
+    """A differential drive; its angular speed has priority over its linear speed.
 
     >>> kinematics = TwoWheelsDiff(max_speed=1.0, axis=1.0)
     >>> kinematics.max_angular_speed
@@ -53,13 +53,13 @@ class TwoWheelsDiff(ArrayKinematics):
 
     @classmethod
     def from_spec(cls, spec: Any, axis: float, moi: float) -> TwoWheelsDiff:
-        """Make one from a TwoWheelsDiffSpec; without an own axis it has the vehicle's."""
+        """Make one from a TwoWheelsDiffSpec; without an axis it takes the vehicle's."""
         return cls(
-            max_speed=or_else(spec.max_speed, math.inf),
-            max_angular_speed=or_else(spec.max_angular_speed, math.inf),
-            axis=or_else(spec.axis, axis),
-            max_forward_speed=or_else(spec.max_forward_speed, math.inf),
-            max_backward_speed=or_else(spec.max_backward_speed, math.inf),
+            max_speed=or_default(spec.max_speed, math.inf),
+            max_angular_speed=or_default(spec.max_angular_speed, math.inf),
+            axis=or_default(spec.axis, axis),
+            max_forward_speed=or_default(spec.max_forward_speed, math.inf),
+            max_backward_speed=or_default(spec.max_backward_speed, math.inf),
         )
 
     def row(self) -> Rows:
@@ -74,7 +74,7 @@ class TwoWheelsDiff(ArrayKinematics):
 
         They are not limited: pass a feasible twist to get feasible speeds.
         """
-        left, right = wheel_speeds(triple(twist), self.axis)
+        left, right = wheel_speeds(as_floats(twist), self.axis)
         return left, right
 
     def twist(self, speeds: Sequence[float]) -> Twist:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from mvsim_core.geometry.poses import Twist
-from mvsim_core.kinematics.base import KINEMATICS, need, seconds, triple
+from mvsim_core.kinematics.base import KINEMATICS, as_floats, checked_time_step, require
 from mvsim_core.kinematics.laws import DIFF_DYN, apply_torques, wheel_torques
-from mvsim_core.kinematics.omni import or_else
+from mvsim_core.kinematics.omni import or_default
 from mvsim_core.kinematics.two_wheels import TwoWheelsDiff
 from mvsim_core.specs.kinematics import STRATEGIES
 from mvsim_core.state.arrays import Rows
@@ -30,7 +30,7 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
 
     * `angular` (the rule of 2WDiff carried on): the angular speed takes the torque it needs, the
       linear speed what is left. It may leave the range of wheel speeds for a while, when a fast
-      robot shall turn on the spot: the torque that turns it doesn't slow it down.
+      robot is commanded to turn on the spot: the torque that turns it does not slow it down.
     * `torques`: accelerations are clipped, then each motor's torque on its own.
     * `intersection`: as `angular`, but it turns no faster than both limits admit together.
 
@@ -48,7 +48,7 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
         max_backward_speed: Greatest linear speed astern [m/s].
         max_acceleration: Acceleration with both motors at their limit [m/s²].
         moi: Scaled moment of inertia I / (m A² / 8) [1], see `scaled_moi`.
-        strategy: What gives way, see above.
+        strategy: Rule for twists that cannot be reached in a step, see above.
     """
 
     max_acceleration: float = math.inf
@@ -63,23 +63,23 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
     }
 
     def __post_init__(self) -> None:
-        """Check what the base class does not know."""
+        """Check the parameters that the base class lacks."""
         known = self.strategy in STRATEGIES
-        need("strategy", self.strategy, known, f"one of {', '.join(STRATEGIES)}")
-        need("moi", self.moi, self.moi < math.inf, "finite")
+        require("strategy", self.strategy, known, f"one of {', '.join(STRATEGIES)}")
+        require("moi", self.moi, self.moi < math.inf, "finite")
         super().__post_init__()
 
     @classmethod
     def from_spec(cls, spec: Any, axis: float, moi: float) -> TwoWheelsDiffDyn:
         """Make one from a TwoWheelsDiffDynSpec; axis and moi can be the vehicle's."""
         return cls(
-            max_speed=or_else(spec.max_speed, math.inf),
-            max_angular_speed=or_else(spec.max_angular_speed, math.inf),
-            axis=or_else(spec.axis, axis),
-            max_forward_speed=or_else(spec.max_forward_speed, math.inf),
-            max_backward_speed=or_else(spec.max_backward_speed, math.inf),
-            max_acceleration=or_else(spec.max_acceleration, math.inf),
-            moi=or_else(spec.moi, moi),
+            max_speed=or_default(spec.max_speed, math.inf),
+            max_angular_speed=or_default(spec.max_angular_speed, math.inf),
+            axis=or_default(spec.axis, axis),
+            max_forward_speed=or_default(spec.max_forward_speed, math.inf),
+            max_backward_speed=or_default(spec.max_backward_speed, math.inf),
+            max_acceleration=or_default(spec.max_acceleration, math.inf),
+            moi=or_default(spec.moi, moi),
             strategy=spec.strategy,
         )
 
@@ -110,7 +110,7 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
             current: Twist at the start.
             time_step: Time between them [s]; at 0 there is no torque.
         """
-        want, now, dt = triple(twist), triple(current), seconds(time_step)
+        want, now, dt = as_floats(twist), as_floats(current), checked_time_step(time_step)
         if dt == 0.0:
             return 0.0, 0.0
         left, right = wheel_torques(self._row, want, now, dt)
@@ -127,5 +127,5 @@ class TwoWheelsDiffDyn(TwoWheelsDiff):
             time_step: How long they act [s].
         """
         left, right = (float(torque) for torque in torques)
-        now, dt = triple(current), seconds(time_step)
+        now, dt = as_floats(current), checked_time_step(time_step)
         return Twist(*apply_torques(self._row, (left, right), now, dt))

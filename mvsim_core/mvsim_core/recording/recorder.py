@@ -210,7 +210,7 @@ class _Part:
 
 
 class _Source:
-    """Some fields of some rows of a state array whose fields all have eight bytes.
+    """Some fields of some rows of a state array whose numbers all have eight bytes.
 
     Args:
         array: BODY, VEHICLE, WHEEL or PID.
@@ -219,11 +219,11 @@ class _Source:
     """
 
     def __init__(self, array: Rows, rows: Iterable[Any], fields: tuple[str, ...]) -> None:
-        names = array.dtype.names or ()
         self.fields = fields
-        self._numbers = array.view(np.float64).reshape(len(array), len(names))
+        self._numbers = array.view(np.float64).reshape(len(array), array.itemsize // 8)
         self._rows = np.array(list(rows), dtype=np.int64)
-        self._columns = np.array([names.index(field) for field in fields])
+        offsets: Any = array.dtype.fields
+        self._columns = np.array([offsets[field][1] // 8 for field in fields])
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -15,8 +15,8 @@ import numpy as np
 from mvsim_core.rendering import shaders
 from mvsim_core.rendering.context import Context, GlMissingError, GlObject
 from mvsim_core.rendering.vertex_buffers import WIDTH, Stretch, corners_of
-from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.textures import Image, pixels_of
+from mvsim_core.scene3d.model import Model
+from mvsim_core.scene3d.textures import Image, pixels_of
 
 #: Sides of a cube of images in the order of OpenGL: +x -x +y -y +z -z, looked at along z, y up.
 _SIDES = ("Right", "Left", "Up", "Down", "Front", "Back")

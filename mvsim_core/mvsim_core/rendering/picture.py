@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.geometry.poses import moved
-from mvsim_core.sensors.pinhole import Pinhole
-from mvsim_core.sensors.scene3d import Scene3d
+from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.specs.params import NOWHERE
 from mvsim_core.state.arrays import FloatArray, Rows, State
 from mvsim_core.state.entities import Entity

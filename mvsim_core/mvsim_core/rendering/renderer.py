@@ -21,12 +21,12 @@ from mvsim_core.rendering.gl_memory import (
     make_target,
     programs,
 )
+from mvsim_core.rendering.pinhole import Pinhole
 from mvsim_core.rendering.vertex_buffers import Stretch
-from mvsim_core.sensors.pinhole import Pinhole
-from mvsim_core.sensors.scene3d.layout import Layout
-from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.scene import Lights
-from mvsim_core.sensors.scene3d.textures import Image, pixels_of
+from mvsim_core.scene3d.layout import Layout
+from mvsim_core.scene3d.model import Model
+from mvsim_core.scene3d.scene import Lights
+from mvsim_core.scene3d.textures import Image, pixels_of
 from mvsim_core.state.arrays import FloatArray, IntArray
 
 #: Shadows are cast within this distance of a camera [m].

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from mvsim_core.sensors.scene3d.model import Material, Model, Rgba
-from mvsim_core.sensors.scene3d.tables import Floats
+from mvsim_core.scene3d.model import Material, Model, Rgba
+from mvsim_core.scene3d.tables import Floats
 from mvsim_core.state.arrays import FloatArray, IntArray
 
 #: Corner: position 3, normal 3, texture coordinates 2, colour 4.

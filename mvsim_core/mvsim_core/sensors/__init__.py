@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors.base import (
     SENSORS,
     Sensor,
@@ -20,11 +22,9 @@ from mvsim_core.sensors.imu import Imu, ImuReading
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
 from mvsim_core.sensors.lidar3d import POINT, CloudReading, Lidar3d
-from mvsim_core.sensors.pinhole import Pinhole
 from mvsim_core.sensors.plane_scene import Cylinder, PlaneScene, Prism
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.rgbd_camera import COLORED_POINT, RgbdCamera, RgbdReading
-from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.sensor_set import SensorSet
 
 __all__ = [

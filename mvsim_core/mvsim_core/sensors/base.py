@@ -37,9 +37,9 @@ from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.state.clock import SimClock
 
 if TYPE_CHECKING:
+    from mvsim_core.scene3d import Scene3d
     from mvsim_core.sensors.earth import Earth
     from mvsim_core.sensors.plane_scene import PlaneScene
-    from mvsim_core.sensors.scene3d import Scene3d
 
 R = TypeVar("R")
 _PLAIN = (int, float, bool, str)  # types of which a copy is the value itself

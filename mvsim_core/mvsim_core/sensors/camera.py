@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
+from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
-from mvsim_core.sensors.pinhole import Pinhole
 from mvsim_core.sensors.readings import Reading, read_only
-from mvsim_core.sensors.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.state.arrays import FloatArray
 
 Picture = npt.NDArray[np.uint8]

@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.base import SensorBatch, SensorContext, StateView
-from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
-from mvsim_core.sensors.noise import ANGLE, READING
-from mvsim_core.sensors.scene3d import (
+from mvsim_core.scene3d import (
     SEE_ALL,
     SEE_FIXED_ONLY,
     Hits,
@@ -26,6 +23,9 @@ from mvsim_core.sensors.scene3d import (
     copy_of,
     hides,
 )
+from mvsim_core.sensors.base import SensorBatch, SensorContext, StateView
+from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
+from mvsim_core.sensors.noise import ANGLE, READING
 from mvsim_core.state.arrays import FloatArray, Rows
 
 

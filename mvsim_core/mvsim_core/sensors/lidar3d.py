@@ -18,12 +18,12 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.geometry.poses import rotation
+from mvsim_core.scene3d import SEE_ALL, Hits, Rays, Scene3d, copy_of, hides
+from mvsim_core.scene3d.tables import Floats, rotation_kernel
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, SensorData, StateView
 from mvsim_core.sensors.lidar_patterns import pattern_of, spread
 from mvsim_core.sensors.noise import RAY_DROPOUT, READING
 from mvsim_core.sensors.readings import Reading, read_only
-from mvsim_core.sensors.scene3d import SEE_ALL, Hits, Rays, Scene3d, copy_of, hides
-from mvsim_core.sensors.scene3d.tables import Floats, rotation_kernel
 from mvsim_core.state.arrays import FloatArray, Rows
 
 #: One point, as sensor_msgs/PointCloud2 can carry it: sensor frame [m], time since the first [s].

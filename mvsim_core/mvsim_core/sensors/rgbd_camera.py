@@ -15,13 +15,13 @@ import numpy.typing as npt
 from numba import njit
 
 from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.scene3d import Hits, Rays, Scene3d, copy_of
+from mvsim_core.scene3d.tables import Floats
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.camera import CameraRenderer, Picture
 from mvsim_core.sensors.laser3d import mounted
-from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors.readings import Reading, read_only
-from mvsim_core.sensors.scene3d import Hits, Rays, Scene3d, copy_of
-from mvsim_core.sensors.scene3d.tables import Floats
 from mvsim_core.state.arrays import Rows
 
 #: One point of an organized cloud, as sensor_msgs/PointCloud2 carries it; rgb is 0x00rrggbb.

@@ -67,10 +67,10 @@ def solve_island(
         converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
         if bounce(island, work, count):
             converge(work.rows, count, work.active, MOST_SWEEPS, tolerance)
-            if island.driven == 0 and limit_energy(island, work, count, level, True):
-                limit_energy(island, work, count, level, False)
+            if island.driven == 0:
+                limit_bounce(island, work, count, level)
         elif island.driven == 0:
-            limit_energy(island, work, count, level, False)
+            limit_energy(island, work, count, level)
         push(island, work, count)
         store(island, stored, work, walls, grips, k)
         move(island, work, h)
@@ -197,48 +197,60 @@ def kinetic_energy(island: Row, work: Work) -> float:
 
 
 @inner
-def limit_energy(island: Row, work: Work, count: int, level: float, bounced: bool) -> bool:
-    """Scale the last impulses back if the kinetic energy exceeds `level` [J].
+def limit_energy(island: Row, work: Work, count: int, level: float) -> None:
+    """Scale the impulses of a substep back if the kinetic energy exceeds `level` [J].
 
-    Velocities become v0 + t (v - v0) with the largest t <= 1 that keeps the energy; v0 are those
-    before restitution if anything bounced and that alone is enough, else those of the start.
-
-    Returns True if the energy was too large before restitution already: its impulses are undone
-    then, and the call must be repeated for the start; not by recursion, which numba's cache
-    breaks.
+    Velocities become v0 + t (v - v0), v0 those of the start, with the largest t <= 1 that keeps
+    the energy.
     """
     if kinetic_energy(island, work) <= level:
-        return False
-    linear = square = at_middle = 0.0
+        return
+    linear = square = 0.0
     for i in range(island.body, island.body + island.bodies):
         b = work.active[work.order[i]]
         mass, inertia = inertia_of(b)
-        vx, vy, w = (b.mid_vx, b.mid_vy, b.mid_w) if bounced else (b.old_vx, b.old_vy, b.old_w)
-        ux, uy, uw = b.vx - vx, b.vy - vy, b.w - w
-        at_middle += 0.5 * (mass * (vx * vx + vy * vy) + inertia * w * w)
-        linear += mass * (vx * ux + vy * uy) + inertia * w * uw
+        ux, uy, uw = b.vx - b.old_vx, b.vy - b.old_vy, b.w - b.old_w
+        linear += mass * (b.old_vx * ux + b.old_vy * uy) + inertia * b.old_w * uw
         square += 0.5 * (mass * (ux * ux + uy * uy) + inertia * uw * uw)
-    if bounced and at_middle > level:
-        for i in range(island.body, island.body + island.bodies):
-            b = work.active[work.order[i]]
-            b.vx, b.vy, b.w = b.mid_vx, b.mid_vy, b.mid_w
-        for i in range(count):
-            work.rows[i].impulse = work.rows[i].kept
-        return True
-    left = max(0.0, level - at_middle) if bounced else 0.0
     if not square > 0.0:
-        return False
-    root = math.sqrt(max(0.0, linear * linear + 4.0 * square * left))
-    t = min(1.0, max(0.0, (root - linear) / (2.0 * square)))
+        return
+    t = min(1.0, max(0.0, -linear / square))
     for i in range(island.body, island.body + island.bodies):
         b = work.active[work.order[i]]
-        vx, vy, w = (b.mid_vx, b.mid_vy, b.mid_w) if bounced else (b.old_vx, b.old_vy, b.old_w)
-        b.vx, b.vy, b.w = vx + t * (b.vx - vx), vy + t * (b.vy - vy), w + t * (b.w - w)
+        b.vx = b.old_vx + t * (b.vx - b.old_vx)
+        b.vy = b.old_vy + t * (b.vy - b.old_vy)
+        b.w = b.old_w + t * (b.w - b.old_w)
+    for i in range(count):
+        work.rows[i].impulse *= t
+
+
+@inner
+def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
+    """Do what `limit_energy` does, from the velocities before restitution."""
+    if kinetic_energy(island, work) <= level:
+        return
+    linear = square = before = 0.0
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        mass, inertia = inertia_of(b)
+        ux, uy, uw = b.vx - b.mid_vx, b.vy - b.mid_vy, b.w - b.mid_w
+        before += 0.5 * (mass * (b.mid_vx * b.mid_vx + b.mid_vy * b.mid_vy))
+        before += 0.5 * inertia * b.mid_w * b.mid_w
+        linear += mass * (b.mid_vx * ux + b.mid_vy * uy) + inertia * b.mid_w * uw
+        square += 0.5 * (mass * (ux * ux + uy * uy) + inertia * uw * uw)
+    t = 0.0
+    if before < level and square > 0.0:
+        root = math.sqrt(max(0.0, linear * linear + 4.0 * square * (level - before)))
+        t = min(1.0, max(0.0, (root - linear) / (2.0 * square)))
+    for i in range(island.body, island.body + island.bodies):
+        b = work.active[work.order[i]]
+        b.vx = b.mid_vx + t * (b.vx - b.mid_vx)
+        b.vy = b.mid_vy + t * (b.vy - b.mid_vy)
+        b.w = b.mid_w + t * (b.w - b.mid_w)
     for i in range(count):
         r = work.rows[i]
-        start = r.kept if bounced else 0.0
-        r.impulse = start + t * (r.impulse - start)
-    return False
+        r.impulse = r.kept + t * (r.impulse - r.kept)
+    limit_energy(island, work, count, level)
 
 
 @inner

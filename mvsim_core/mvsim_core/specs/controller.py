@@ -11,7 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mvsim_core.specs.converters import DEGREES, NUMBER, REVERSED
-from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Check, Spec, Variants, in_range, param
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Check,
+    Spec,
+    Variants,
+    in_range,
+    one_of,
+    param,
+)
 
 _NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
 
@@ -67,10 +76,15 @@ class PidSpec(ControllerSpec):
         conv=NUMBER,
         unit="N m",
         check=_NONE_OR_NOT_NEGATIVE,
-        help="limit of the integral term; default: none",
+        help="limit of the integral term; default: max_torque",
     )
     max_torque: float = param(100.0, unit="N m", check=NOT_NEGATIVE, help="0: unlimited")
     v: float = param(0.0, xml="V", unit="m/s", help="initial set point")
+    zero_command: str = param(
+        "hold",
+        check=one_of("hold", "coast"),
+        help="at a set point of zero the motors brake and then hold, or are let go when it stands",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +145,7 @@ ACKERMANN_CONTROLLERS = Variants(
     },
     base=ControllerSpec,
     group="mvsim.controllers",
-    aliases={"front_steer": "front_steer_pid"},
+    aliases={"front_steer": "front_steer_pid", "twist_pid": "twist_front_steer_pid"},
 )
 DRIVETRAIN_CONTROLLERS = Variants(
     "controller class",
@@ -143,4 +157,5 @@ DRIVETRAIN_CONTROLLERS = Variants(
     },
     base=ControllerSpec,
     group="mvsim.controllers",
+    aliases={"front_steer": "front_steer_pid", "twist_pid": "twist_front_steer_pid"},
 )

@@ -64,6 +64,7 @@ _CAR: Polygon = (
 )
 _GEAR = one_of("", "open", "torsen")
 _NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
+_NONE_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
 _AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
 
 
@@ -87,6 +88,19 @@ class ChassisSpec(Spec):
         check=_NONE_OR_NOT_NEGATIVE,
         attribute=True,
         help="height of the centre of mass, for weight_transfer; default: half of zmin + zmax",
+    )
+    com: Point2 | None = param(
+        None,
+        conv=POINT2,
+        unit="m",
+        help="centre of mass in the vehicle frame; default: that of a uniform plate of its shape",
+    )
+    inertia: float | None = param(
+        None,
+        conv=NUMBER,
+        unit="kg m^2",
+        check=_NONE_OR_POSITIVE,
+        help="about the vertical axis through com; default: that of a uniform plate of its shape",
     )
     shape: Polygon | None = param(
         _HEXAGON,
@@ -113,6 +127,37 @@ class ChassisSpec(Spec):
 CAR_CHASSIS = ChassisSpec(mass=500.0, zmin=0.2, zmax=1.4, color=Color.hex("#e83000"), shape=_CAR)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotorSpec(Spec):
+    """A DC motor on each driven wheel, or the one of a drivetrain, and the delay of its commands.
+
+    Stall torque and no-load speed are those of the motor's shaft; they limit what a controller
+    asks for by the line from one to the other.
+    """
+
+    stall_torque: float | None = param(
+        None, conv=NUMBER, unit="N m", check=_NONE_OR_POSITIVE, attribute=True, help="of the shaft"
+    )
+    no_load_speed: float | None = param(
+        None, conv=NUMBER, unit="rad/s", check=_NONE_OR_POSITIVE, attribute=True
+    )
+    gear_ratio: float = param(
+        1.0, check=POSITIVE, attribute=True, help="turns of the shaft per turn of the wheel"
+    )
+    latency: float = param(
+        0.0,
+        unit="s",
+        check=NOT_NEGATIVE,
+        attribute=True,
+        help="set points of speed and steering act so much later, in whole steps",
+    )
+
+    def errors(self) -> Iterator[str]:
+        """Yield an error if one end of the line is missing."""
+        if (self.stall_torque is None) != (self.no_load_speed is None):
+            yield "stall_torque and no_load_speed belong together"
+
+
 def _wheels(*places: tuple[str, float, float]) -> tuple[WheelSpec, ...]:
     return tuple(WheelSpec(name=name, x=x, y=y) for name, x, y in places)
 
@@ -125,6 +170,7 @@ class DynamicsSpec(Spec):
     chassis: ChassisSpec = section(ChassisSpec(), "chassis", ChassisSpec)
     wheels: tuple[WheelSpec, ...] = section((), "", WheelSpec, named=True)
     controller: ControllerSpec = RawSpec()
+    motor: MotorSpec = section(MotorSpec(), "motor", MotorSpec)
     weight_transfer: bool = param(
         False, help="wheel loads depend on the centre of mass, accelerations and slopes"
     )
@@ -134,6 +180,11 @@ class DynamicsSpec(Spec):
         places = [(wheel.x, wheel.y) for wheel in self.wheels]
         if len(places) > 1 and len(set(places)) == 1:
             yield "all wheels are at the same position"
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning about a latency without effect."""
+        if self.motor.latency > 0.0 and isinstance(self.controller, RawSpec):
+            yield "the latency of <motor> has no effect: the controller 'raw' takes torques"
 
 
 _TWO = _wheels(("l_wheel", 0.0, 0.5), ("r_wheel", 0.0, -0.5))
@@ -262,7 +313,8 @@ class DrivetrainSpec(AckermannSpec):
     )
 
     def warnings(self) -> Iterator[str]:
-        """Yield a warning if `drive` is given: the drivetrain decides."""
+        """Yield warnings about the motor, and if `drive` is given: the drivetrain decides."""
+        yield from AckermannSpec.warnings(self)
         if self.drive != "rear":
             yield (
                 f"drive {self.drive!r} has no effect on 'ackermann_drivetrain': the type of its"
@@ -322,6 +374,9 @@ DYNAMICS = Variants(
         "mecanum": MecanumSpec(),
     },
     base=DynamicsSpec,
-    aliases={"car_ackermann": "ackermann"},
     group="mvsim.dynamics",
+    aliases={
+        "car_ackermann": "ackermann",
+        "car_ackermann_drivetrain": "ackermann_drivetrain",
+    },
 )

@@ -12,7 +12,7 @@ from mvsim_core.specs.controller import RawSpec
 from mvsim_core.specs.dynamics import DYNAMICS, DifferentialSpec, DynamicsSpec
 from mvsim_core.specs.friction import FRICTIONS, DefaultFrictionSpec, FrictionSpec
 from mvsim_core.specs.kinematics import KINEMATICS, KinematicsSpec
-from mvsim_core.specs.params import Spec, param, section
+from mvsim_core.specs.params import NOT_NEGATIVE, Spec, param, section
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import VisualSpec
@@ -20,11 +20,29 @@ from mvsim_core.specs.visual import VisualSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OdometrySpec(Spec):
-    """Factors of the increments that wheel odometry measures, in the vehicle frame."""
+    """Errors and covariance of wheel odometry, in the vehicle frame.
+
+    Multipliers scale the pose and the twist that the wheels measure. The variances are reported
+    with them: those of the pose grow with distance and angle as those of a random walk, and by
+    the uncertain heading; those of the twist are constant.
+    """
 
     x_multiplier: float = param(1.0, attribute=True)
     y_multiplier: float = param(1.0, attribute=True)
     yaw_multiplier: float = param(1.0, attribute=True)
+    x_variance_per_metre: float = param(
+        1e-3, unit="m^2/m", check=NOT_NEGATIVE, attribute=True, help="along the heading"
+    )
+    y_variance_per_metre: float = param(
+        1e-4, unit="m^2/m", check=NOT_NEGATIVE, attribute=True, help="across the heading"
+    )
+    yaw_variance_per_metre: float = param(1e-4, unit="rad^2/m", check=NOT_NEGATIVE, attribute=True)
+    yaw_variance_per_radian: float = param(
+        1e-3, unit="rad^2/rad", check=NOT_NEGATIVE, attribute=True
+    )
+    twist_variance_x: float = param(1e-4, unit="m^2/s^2", check=NOT_NEGATIVE, attribute=True)
+    twist_variance_y: float = param(1e-4, unit="m^2/s^2", check=NOT_NEGATIVE, attribute=True)
+    twist_variance_yaw: float = param(1e-3, unit="rad^2/s^2", check=NOT_NEGATIVE, attribute=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

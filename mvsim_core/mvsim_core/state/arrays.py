@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulated state: a few structured arrays, one row a thing.
+"""The simulated state: structured arrays with one row for each body, wheel, vehicle and so on.
 
 `world.data.Data` holds one table of each kind. Units are SI and rad; vectors of BODY are in the
 world frame unless said otherwise, those of WHEEL in the vehicle frame. Kernels take the plain
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Rows = npt.NDArray[np.void]
-#: One row inside a kernel: numba gives it attribute access, which numpy types do not know.
+#: One row inside a kernel: numba gives it attribute access, which numpy's types lack.
 Row = Any
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -109,7 +109,7 @@ WHEEL = np.dtype(
         ("vy", "f8"),  # m/s
         ("yaw_c", "f8"),  # 1, cosine and sine of yaw
         ("yaw_s", "f8"),
-        ("carried", "f8"),  # kg, mass that the wheel stands for: load / g + its own
+        ("carried", "f8"),  # kg, mass that the wheel carries: load / g + its own
         ("normal", "f8"),  # N, force across the ground
         ("gravity_x", "f8"),  # N, weight along a slope, vehicle frame
         ("gravity_y", "f8"),  # N
@@ -119,14 +119,22 @@ WHEEL = np.dtype(
         ("idle", "i8"),  # 1: no motor of its vehicle gives torque
         ("region_mu", "f8"),  # 1, friction of the region it stands in; NaN: none
         ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
+        ("brake", "f8"),  # N m, with which its motor holds it at a set point of zero; inf: any
+        ("held", "i8"),  # not 0: its brake is on, and `friction.hold` finds force and spin
+        ("limit_x", "f8"),  # N, largest force of the ground along its grip; NaN: not known
+        ("limit_y", "f8"),  # N, across its grip
+        ("limit_round", "i8"),  # 1: limit_x holds for the vector sum of both
     ]
 )
+
+#: Set points that can be on their way at a time, with a command latency.
+QUEUE_SLOTS = 32
 
 NO_COMMAND, TWIST, ACKERMANN, TORQUE = 0, 1, 2, 3
 #: Value of `cmd_tick` for set points of the world file, which never expire.
 NEVER = np.iinfo(np.int64).max
 
-#: What a vehicle has beyond its body and wheels: geometry, commands, targets, odometry.
+#: A vehicle: geometry, commands, targets and odometry; body and wheels have their own tables.
 VEHICLE = np.dtype(
     [
         ("body", "i8"),  # row of BODY
@@ -168,7 +176,7 @@ VEHICLE = np.dtype(
         ("vx", "f8"),  # m/s, target twist, vehicle frame
         ("vy", "f8"),  # m/s
         ("wz", "f8"),  # rad/s
-        ("target_steer", "f8"),  # rad, wished steering; NaN: follows from the twist
+        ("target_steer", "f8"),  # rad, target steering angle; NaN: derived from the twist
         ("odo_vx", "f8"),  # m/s, from the wheels' spin
         ("odo_wz", "f8"),  # rad/s
         ("odo_vy", "f8"),  # m/s
@@ -178,10 +186,31 @@ VEHICLE = np.dtype(
         ("odo_kx", "f8"),  # 1, multipliers of the odometry's increments
         ("odo_ky", "f8"),
         ("odo_kyaw", "f8"),
+        ("axle_x", "f8"),  # m, where the vehicle turns about: no sideways motion there
+        ("coast", "i8"),  # 1: a set point of zero lets the motors go below the stop speed
+        ("held", "i8"),  # 1: the set point is zero, it has come to rest, and its motors hold
+        ("cmd_brake", "i8"),  # 1: the parking brake is on
+        ("stop_time", "f8"),  # s, since the set point became zero
+        ("stop_speed", "f8"),  # m/s, of the fastest driven wheel in the step before
+        ("motor_stall", "f8"),  # N m, stall torque at the wheel; 0: no limit by the speed
+        ("motor_speed", "f8"),  # rad/s, no-load speed at the wheel
+        ("engine", "i8"),  # 1: one motor drives all wheels, through differentials
+        ("odo_var_x", "f8"),  # m, variance [m²] that the odometry gains in x per metre driven
+        ("odo_var_y", "f8"),  # m, likewise in y
+        ("odo_var_yaw", "f8"),  # rad²/m, in yaw
+        ("odo_var_turn", "f8"),  # rad, in yaw [rad²] per radian turned
+        ("odo_cov", "f8", (6,)),  # covariance of the pose: xx, xy, x yaw, yy, y yaw, yaw yaw
+        ("latency", "f8"),  # s, after which set points act; 0: at once
+        ("queue_now", "f8", (4,)),  # set points that act: vx, vy, wz, target_steer
+        ("queue_due", "i8", (QUEUE_SLOTS,)),  # steps after which those on their way act
+        ("queue", "f8", (QUEUE_SLOTS, 4)),  # the set points on their way
+        ("queue_first", "i8"),  # slot of the oldest one
+        ("queue_count", "i8"),  # how many are on their way
+        ("queue_steps", "i8"),  # steps so far
     ]
 )
 
-#: One speed controller: gains first, then its memory.
+#: A PID speed controller: gains, then its internal state.
 PID = np.dtype(
     [
         ("kp", "f8"),  # N m s/m
@@ -205,10 +234,13 @@ PID = np.dtype(
         ("started", "i8"),
         ("filter1", "f8"),  # m/s
         ("filter2", "f8"),  # m/s
+        ("last", "f8"),  # m/s, last set point other than zero
+        ("low", "f8"),  # N m, least and largest torque that the motor has at its speed;
+        ("high", "f8"),  # -inf and inf without a motor's line
     ]
 )
 
-#: Kinematics of a vehicle: limits of its targets, then the memory of the last step.
+#: Kinematics of a vehicle: limits of its targets, then the state of the last step.
 LIMIT = np.dtype(
     [
         ("vehicle", "i8"),  # row of VEHICLE
@@ -227,7 +259,7 @@ LIMIT = np.dtype(
         ("k_p", "f8"),  # 1, gains of the motors
         ("k_i", "f8"),  # 1/s
         ("k_d", "f8"),  # s
-        ("vx", "f8"),  # m/s, twist that was let pass in the last step, vehicle frame
+        ("vx", "f8"),  # m/s, limited twist of the last step, vehicle frame
         ("vy", "f8"),  # m/s
         ("wz", "f8"),  # rad/s
         ("torque_left", "f8"),  # m/s², scaled torques of the motors
@@ -238,7 +270,7 @@ LIMIT = np.dtype(
         ("sum_right", "f8"),
     ]
 )
-#: What LIMIT remembers, zero for a vehicle at rest.
+#: Fields of LIMIT that are state, zero for a vehicle at rest.
 LIMIT_MEMORY = LIMIT.names[LIMIT.names.index("vx") :] if LIMIT.names else ()
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Entities: what has a body in the world, and which rows of the tables belong to it.
+"""Entities: things with a body in the world, and the rows of the tables that belong to them.
 
 `EntityModel` is compiled from a spec once and never changes. `Entity` is one of its instances in a
 `Data`: a token and row numbers, which stay the same from adding to removing it.
@@ -22,7 +22,7 @@ NO_TWIST = (0.0, 0.0, 0.0)
 
 
 class Immutable:
-    """Base of what never changes after it was made: copies of a state share it."""
+    """Base of objects that never change: copies of a state share them."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """Return the object itself."""
@@ -40,7 +40,7 @@ class Inertia(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """How a surface behaves in contact: Coulomb friction [1] and restitution [1]."""
+    """Contact properties of a surface: Coulomb friction [1] and restitution [1]."""
 
     friction: float
     restitution: float
@@ -68,8 +68,8 @@ class EntityModel(Immutable):
     Args:
         kind: "vehicle", "block", "actor" or "plane".
         name: Its name in the world.
-        spec: What the file says of it.
-        body: One row of BODY at the start, without a height that follows from the ground.
+        spec: Its spec from the world file.
+        body: One row of BODY at the start; a height that follows from the ground is not in it.
         inertia: Its own mass properties; a rigid island adds to them.
         solids: Its collision shapes.
         outline: (n, 2) corners of its chassis or of a block, also of an intangible one [m].
@@ -98,7 +98,7 @@ class EntityModel(Immutable):
     on_ground: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse later changes of the rows."""
+        """Make the rows read-only."""
         for rows in (self.body, self.wheels, self.vehicle, self.pids, self.limits):
             if rows is not None:
                 rows.flags.writeable = False
@@ -167,7 +167,7 @@ class Entity(Immutable):
 
     @property
     def spec(self) -> Any:
-        """What the file says of it."""
+        """Its spec from the world file."""
         return self.model.spec
 
     @property
@@ -186,8 +186,8 @@ class Fixture(Immutable):
     """A fixed part of the world without a row of its own: walls, planes, grid maps.
 
     Args:
-        name: For reports of contacts.
-        spec: What the file says of it.
+        name: Its name in the list of contacts.
+        spec: Its spec from the world file.
         solids: Collision shapes in the world frame.
     """
 

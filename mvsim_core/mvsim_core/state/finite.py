@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What to say when a step makes a number that is not finite, or beyond all measure."""
+"""The error of a step that computes a number that is not finite or far out of range."""
 
 from __future__ import annotations
 

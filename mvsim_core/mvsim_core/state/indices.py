@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Growing lists of row numbers, with parameters beside them: what a system works on."""
+"""Growing lists of row numbers with parameters: the rows that a system serves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIRST_CAPACITY = 8
 class Indices:
     """A set of row numbers as an array; adding and removing one costs the same in any size.
 
-    The last one takes the place of one that is removed, so the order says nothing.
+    The last one takes the place of a removed one, so the order is arbitrary.
 
     Attributes:
         ids: (n,) int64, the numbers. A list that changes replaces this array.
@@ -67,14 +67,14 @@ class Indices:
         self._buffer = grown
 
     def _move(self, source: int, target: int) -> None:
-        """Let what stands beside the numbers follow."""
+        """Move the parameters from one place to another."""
 
     def __getstate__(self) -> Any:
         """Return what a copy or pickle consists of."""
         return self.ids.copy()
 
     def __setstate__(self, ids: Any) -> None:
-        """Become the list whose state this is."""
+        """Restore from a state of `__getstate__`."""
         self._buffer = np.zeros(max(_FIRST_CAPACITY, len(ids)), np.int64)
         self._buffer[: len(ids)] = ids
         self._places = {index: place for place, index in enumerate(ids.tolist())}
@@ -123,7 +123,7 @@ class ParameterTable(Indices):
         return self.ids.copy(), self.params.copy()
 
     def __setstate__(self, state: Any) -> None:
-        """Become the table whose state this is."""
+        """Restore from a state of `__getstate__`."""
         ids, params = state
         super().__setstate__(ids)
         self._rows = np.zeros(len(self._buffer), params.dtype)

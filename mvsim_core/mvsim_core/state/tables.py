@@ -95,11 +95,11 @@ class Table:
         self._buffer = np.ndarray((capacity, *rows.shape[1:]), rows.dtype, memory)
 
     def __getstate__(self) -> tuple[Any, Any, dict[int, list[int]]]:
-        """Return what a copy or pickle consists of: the used rows, not the room behind them."""
+        """Return what a copy or pickle consists of: the used rows without spare capacity."""
         return copy_rows(self.rows), self._empty, {k: list(v) for k, v in self._free.items()}
 
     def __setstate__(self, state: tuple[Any, Any, dict[int, list[int]]]) -> None:
-        """Become the table whose state this is; it shares nothing with that one."""
+        """Restore from a state of `__getstate__`, sharing nothing with it."""
         rows, empty, free = state
         self._adopt(rows, len(rows))
         self.rows = self._buffer

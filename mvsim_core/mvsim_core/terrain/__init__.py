@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ground that is not flat."""
+"""Terrain: height of the ground, attitude of vehicles, steps, property regions."""

@@ -19,7 +19,7 @@ from mvsim_core.state.arrays import FloatArray, Row
 
 #: Contact heights that differ by less are level [m].
 LEVEL = 1e-6
-#: Rounds of the fit: where the wheels stand depends on the attitude.
+#: Rounds of the fit: the contact points depend on the attitude.
 ROUNDS = 2
 MAX_CONTACTS = 64
 #: Rows of scratch memory that a fit needs.
@@ -134,7 +134,7 @@ def set_slope(b: Row) -> None:
 
 @njit(cache=True, nogil=True)
 def level(b: Row, z: float) -> None:
-    """Put a body upright on a height."""
+    """Set the height of a body and make it level."""
     b.z = z
     b.roll = 0.0
     b.pitch = 0.0

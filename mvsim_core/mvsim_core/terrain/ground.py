@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ground of a world, and what stands on it: heights and attitudes follow it in each step.
+"""The ground of a world, and the heights and attitudes of bodies on it.
 
-Derived from the model and the entities alone: it can be made anew at any time.
+Derived from the model and the entities alone, so it can be rebuilt at any time.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from mvsim_core.terrain.surface import (
     place_kernel,
 )
 
-#: Fewer wheels than this do not fix an attitude: casters ahead and behind help.
+#: Fewer wheels than this do not determine an attitude: casters ahead and behind are added.
 ENOUGH_SUPPORTS = 3
-#: Rounds of the fit after something was put somewhere; steps go on from there.
+#: Rounds of the fit after a teleport; later steps refine it.
 SETTLING = 4
 NO_BODIES: Rows = np.zeros(0, BODY)
 CORNER = np.dtype(("f8", (2,)))
@@ -49,7 +49,7 @@ class GroundState(State, Protocol):
 
 
 class Ground:
-    """All that carries, and the supports of all that stands on it.
+    """Pieces of ground, and the supports of the bodies on it.
 
     Args:
         maps: Elevation maps, as `map_of` returns them.
@@ -100,7 +100,7 @@ class Ground:
             piece["y0"], piece["y1"] = -half_y, half_y
             piece["rise"] = geometry.lz
         elif not spec.static or (spec.intangible and geometry is None):
-            return  # it moves itself, or is mere decoration
+            return  # it moves by forces or is intangible
         else:
             corners = outline_of(outline)
             piece["kind"] = FLAT
@@ -129,7 +129,7 @@ class Ground:
     def height(self, x: float, y: float, below: float) -> float:
         """Return the highest ground at (x, y) that is not above `below`, as things are now [m].
 
-        Bodies that carry and move are looked up where they were when they were last placed.
+        Moving pieces of ground are at the poses of their last update.
         """
         found = [*self._nearby.at(x, y)]
         if not found and not self.maps:
@@ -139,13 +139,13 @@ class Ground:
         )
         return surface.height(x, y, below)
 
-    # ------------------------------------------------------------ what stands on it
+    # ------------------------------------------------------------ bodies on it
     def add(self, entity: Entity, data: GroundState, *, follower: bool = False) -> None:
-        """Take an entity in: the top of a block, the supports of what stands on the ground.
+        """Add an entity: the top of a block, the supports of a vehicle.
 
         Args:
-            entity: What was added, or has joined or left an island.
-            data: Where its rows are.
+            entity: An entity that was added, or has joined or left an island.
+            data: The state with its rows.
             follower: Whether it is a follower in an island: the leader alone is fitted.
         """
         model, bodies = entity.model, data.bodies
@@ -190,7 +190,7 @@ class Ground:
         return len(floors) > 1 or (entity.model.movable and z not in floors)
 
     def remove(self, entity: Entity) -> None:
-        """Forget an entity."""
+        """Remove an entity."""
         tables = {
             "pieces": self._pieces,
             "corners": self._corners,
@@ -205,7 +205,7 @@ class Ground:
         self._resting.discard(entity.row)
 
     def refit(self, entity: Entity, data: GroundState) -> None:
-        """Fit what is kept of an entity to another state: its place, and whether it follows."""
+        """Adapt an entity to another state: its pose, and whether it is a follower."""
         follower = bool(data.bodies["leader"][entity.row] >= 0)
         if entity.model.movable and follower == self._stands(entity):
             self.remove(entity)
@@ -214,13 +214,13 @@ class Ground:
             self.moved(entity, data.bodies)
 
     def _stands(self, entity: Entity) -> bool:
-        """Return whether an entity is fitted to the ground itself."""
+        """Return whether an entity is fitted to the ground, not carried by a leader."""
         if entity.kind == "vehicle":
             return any(name == "supports" for name, *_ in self._blocks.get(entity.token, ()))
         return entity.row in self._resting or not entity.model.dynamic
 
     def moved(self, entity: Entity, bodies: Rows) -> None:
-        """Take notice that an entity that carries was put elsewhere."""
+        """Update the pieces of ground of an entity that was moved."""
         for name, first, _ in self._blocks.get(entity.token, ()):
             if name == "pieces":
                 piece = self._pieces.rows[first : first + 1]
@@ -230,7 +230,7 @@ class Ground:
                 self._nearby.add(first, px, py, far)
 
     def settle(self, entity: Entity, state: GroundState) -> None:
-        """Fit an entity to the ground where it is now, so that the next step knows the slopes."""
+        """Fit an entity to the ground at its current pose; the next step needs its slopes."""
         if not state.relief:
             keep_attitude(state.bodies[entity.row])
             return
@@ -264,7 +264,7 @@ class Ground:
         rates_kernel(state.bodies, state.vehicles, dt)
 
     def walls(self, state: GroundState) -> Rows:
-        """Return rows of WALL for all corners of vehicles before steps too high to climb."""
+        """Return rows of WALL for all corners of vehicles at steps too high to climb."""
         probes = self._probes.rows
         if not state.relief or not len(probes):
             return NO_WALLS

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of many discs may hold a point, without asking each: for worlds of 100,000 things."""
+"""A spatial index of discs: finds those that contain a point, among 100,000 and more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from mvsim_core.errors import BuildError, Problem
 
-#: So many things of one size in one place are a mistake: contacts grow by the square of it.
+#: More discs of one size in one place are an error: contacts grow by the square of their number.
 MAX_CROWD = 300
 #: Smallest and largest cells are 2^SMALLEST and 2^LARGEST metres wide; wider discs are few.
 SMALLEST, LARGEST = -7, 30
@@ -20,13 +20,13 @@ Disc = tuple[float, float, float, int]
 
 
 class Nearby:
-    """Discs by place. Each lies in one cell of a grid whose cells are as wide as it reaches.
+    """Discs by place. Each is in one cell of a grid whose cells are as wide as the disc.
 
     So discs of all sizes can be mixed, and a look-up costs nine cells for each size that occurs.
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without discs."""
         self._cells: dict[Cell, list[Disc]] = {}
         self._levels: set[int] = set()
         self._wide: list[Disc] = []
@@ -50,7 +50,7 @@ class Nearby:
         cell[:] = [disc for disc in cell if disc[3] != item]
 
     def at(self, x: float, y: float) -> Iterator[int]:
-        """Iterate over the items whose disc holds the point (x, y) [m]."""
+        """Iterate over the items whose disc contains the point (x, y) [m]."""
         for cell in (self._wide, *self._around(x, y)):
             for cx, cy, reach, item in cell:
                 if math.hypot(x - cx, y - cy) <= reach + 1e-6:
@@ -68,10 +68,10 @@ class Nearby:
 
 
 def crowd_error(name: str, where: Any, place: tuple[float, float]) -> BuildError:
-    """Return what is wrong where an entity and too many others begin.
+    """Return the error for an entity that starts at the same place as too many others.
 
     Args:
-        name: Of the entity.
+        name: Name of the entity.
         where: Its place in the world file.
         place: x, y [m].
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast vehicles rise, roll and pitch: the change of what the terrain gives, step by step."""
+"""Rates of height, roll and pitch of vehicles, from their change over a step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rates_kernel(bodies: Rows, vehicles: Rows, dt: float) -> None:
 
 @njit(cache=True, nogil=True)
 def keep_attitude(b: Row) -> None:
-    """Take height, roll and pitch as they are now for those before the next step."""
+    """Store height, roll and pitch as those before the next step."""
     b.z_before = b.z
     b.roll_before = b.roll
     b.pitch_before = b.pitch

@@ -32,7 +32,7 @@ REGION = np.dtype(
 
 @njit(cache=True, nogil=True)
 def regions_kernel(bodies: Rows, wheels: Rows, regions: Rows) -> None:
-    """Write what holds where each wheel touches the ground; the first region counts."""
+    """Write the friction at the contact point of each wheel; the first region counts."""
     for k in range(wheels.shape[0]):
         w = wheels[k]
         if w.body < 0:
@@ -54,7 +54,7 @@ class Regions:
     """All friction regions of a world, in file order."""
 
     def __init__(self, specs: list[PropertyRegionSpec]) -> None:
-        """Keep those that say something about friction."""
+        """Keep the regions that set friction."""
         rows = [
             (
                 _PROPERTIES[s.property_name],

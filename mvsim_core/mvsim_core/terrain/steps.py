@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps too high to climb stop a vehicle.
+"""Steps too high to climb, as constraints that stop a vehicle.
 
-The contact solver is planar and knows no ground. Just outside each corner of a chassis the ground
+The contact solver is planar and has no ground. Just outside each corner of a chassis the ground
 is looked up; where it is higher above the wheels than they can climb, the corner may not move on
-towards it: a unilateral constraint for the contact solver, found anew in each step.
+towards it: a unilateral constraint for the contact solver, recomputed in each step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mvsim_core.state.arrays import FloatArray, Row, Rows
 from mvsim_core.terrain.following import axes, point_in_world
 from mvsim_core.terrain.surface import heights_at
 
-#: A step higher than this part of a wheel's diameter cannot be climbed.
+#: A step higher than this fraction of a wheel's diameter cannot be climbed.
 CLIMBABLE = 0.55
 #: How far outside the chassis the ground is looked up [m].
 AHEAD = 0.04
@@ -48,7 +48,7 @@ def is_step(
     place: tuple[float, float],
     surface: tuple[Rows, FloatArray, Rows, FloatArray],
 ) -> bool:
-    """Tell whether the ground at a place of the vehicle's frame is too high to climb."""
+    """Return whether the ground at a place of the vehicle's frame is too high to climb."""
     x, y, z = point_in_world(b, axes(b), place[0], place[1])
     pieces, outlines, maps, samples = surface
     ground, _ = heights_at(pieces, outlines, maps, samples, x, y, z + 1.05 * p.top)
@@ -62,7 +62,7 @@ def steps_kernel(
     surface: tuple[Rows, FloatArray, Rows, FloatArray],
     walls: Rows,
 ) -> int:
-    """Write one row of WALL for each corner before a step; return how many."""
+    """Write one row of WALL for each corner at a step; return how many."""
     count = 0
     for k in range(probes.shape[0]):
         p = probes[k]
@@ -82,7 +82,7 @@ def steps_kernel(
                 nx -= dx
                 ny -= dy
         size = math.hypot(nx, ny)
-        if size < 1e-9:  # a mere pinnacle, or all around: back to where the chassis is
+        if size < 1e-9:  # a single peak, or steps all around: push back to the chassis
             nx, ny, size = -p.out_x, -p.out_y, 1.0
         nx, ny = nx / size, ny / size
         low = 0.0

@@ -73,7 +73,7 @@ class Surface:
         return float(over if math.isnan(under) else under)
 
     def place(self, bodies: Rows) -> None:
-        """Put the pieces where their bodies are."""
+        """Move the pieces to the poses of their bodies."""
         place_kernel(self.pieces, bodies)
 
 
@@ -106,7 +106,7 @@ def map_height(m: Row, samples: FloatArray, x: float, y: float) -> float:
 
 @njit(cache=True, nogil=True)
 def inside(outlines: FloatArray, first: int, corners: int, x: float, y: float) -> bool:
-    """Tell whether a point is inside an outline (ray crossing)."""
+    """Return whether a point is inside an outline (ray crossing)."""
     crossed = False
     j = first + corners - 1
     for i in range(first, first + corners):
@@ -120,7 +120,7 @@ def inside(outlines: FloatArray, first: int, corners: int, x: float, y: float) -
 
 @njit(cache=True, nogil=True)
 def place_kernel(pieces: Rows, bodies: Rows) -> None:
-    """Take the frames of the pieces from the poses of their bodies."""
+    """Copy the poses of the bodies to the frames of their pieces."""
     for i in range(pieces.shape[0]):
         p = pieces[i]
         if p.body >= 0:
@@ -162,8 +162,8 @@ def heights_at(  # noqa: PLR0913 (arrays of a kernel)
 ) -> tuple[float, float]:
     """Return the highest ground at (x, y) not above `below`, and the lowest above it [m].
 
-    Each is NaN if there is none. Where there is no ground at all, the nearest elevation map goes
-    on as at its border; without maps the ground is at height 0.
+    Each is NaN if there is none. Where there is no ground at all, the nearest elevation map is
+    extended from its border; without maps the ground is at height 0.
     """
     under = math.nan
     over = math.nan

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The running world and the handles to what is in it."""
+"""The running world, and handles of its entities."""

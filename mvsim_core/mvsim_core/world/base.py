@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a world and a copy of one in a batch have in common: time, entities and their handles."""
+"""The common base of a world and of a copy in a batch: time, entities and their handles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mvsim_core.world.model import Model
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.vehicle import Vehicle
 
-#: What is zero after something was put somewhere.
+#: Fields of BODY that a teleport sets to zero.
 RESTING = (
     *("roll", "pitch", "vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"),
     *("wz_before", "vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
@@ -33,7 +33,7 @@ class Entities:
     """Time, entities and handles of a world.
 
     Attributes:
-        model: What never changes.
+        model: The compiled world; it never changes.
         data: Every number that changes.
         vehicles: Handles of the vehicles, by name.
         blocks: Handles of the blocks, by name.
@@ -43,7 +43,7 @@ class Entities:
     """
 
     def __init__(self, model: Model, data: Data, runtime: Runtime) -> None:
-        """Look entities up in a state."""
+        """Make handles of the entities of a state."""
         self.model = model
         self.data = data
         self.new_readings: list[Any] = []
@@ -52,7 +52,7 @@ class Entities:
         self.actors: Mapping[str, Actor] = Handles(self, "actor", Actor)
         self.pivots: Mapping[str, Pivot] = PivotHandles(self)
         self._runtime = runtime
-        self._removed: dict[int, str] = {}  # token of an entity -> why it is no more
+        self._removed: dict[int, str] = {}  # token of an entity -> why it was removed
 
     # ------------------------------------------------------------ time
     @property
@@ -74,10 +74,10 @@ class Entities:
         """Return the simulated time in whole nanoseconds."""
         return round(self.data.ticks * self.model.dt * 1e9)
 
-    # ------------------------------------------------------------ what is in it
+    # ------------------------------------------------------------ contents
     @property
     def spec(self) -> WorldSpec:
-        """What the world file says."""
+        """Spec of the world from its file."""
         return self.model.spec
 
     @property
@@ -87,7 +87,7 @@ class Entities:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What is doubtful about the world file and what was added later."""
+        """Warnings about the world file and about entities that were added later."""
         return tuple(self.model.assembler.warnings)
 
     @property
@@ -119,7 +119,7 @@ class Entities:
         """Return the entity of a name or a valid handle.
 
         Raises:
-            UnknownName: There is none; the message says why.
+            UnknownName: There is no such entity; the message says why.
         """
         if isinstance(name, Handle):
             name.check(self)
@@ -133,11 +133,11 @@ class Entities:
         """Return the sensors of a vehicle, in file order."""
         return self._runtime.sensors_of(entity)
 
-    def why_gone(self, token: int) -> str:
-        """Return why an entity is no more."""
+    def removal_reason(self, token: int) -> str:
+        """Return the reason why an entity was removed."""
         return self._removed.get(token, "is not in this world")
 
-    # ------------------------------------------------------------ changing it
+    # ------------------------------------------------------------ changes
     def teleport(
         self, name: str | Handle, x: float, y: float, yaw: float, z: float | None = None
     ) -> None:
@@ -159,7 +159,7 @@ class Entities:
         self._runtime.ground.settle(entity, data)
 
     def _put(self, entity: Entity, x: float, y: float, yaw: float) -> None:
-        """Write a pose; the rest of its island comes along."""
+        """Write a pose; the other members of its island move with it."""
         data = self.data
         root, off_x, off_y, off_yaw = root_of(data, entity)
         turn = yaw - off_yaw

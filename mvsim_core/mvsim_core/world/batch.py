@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Copies of a world that are stepped as one: for learning, and for many variants of one run.
+"""Copies of a world that are stepped together: for learning and parameter studies.
 
-All copies have their rows in the same tables, copy after copy, so one kernel call serves all. What
-is fixed in the world is shared; bodies of different copies neither meet nor see each other.
+All copies have their rows in the same tables, copy after copy, so one kernel call serves all.
+Fixed parts of the world are shared; bodies of different copies neither collide nor appear in each
+other's sensors.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class CopyState:
     """The state of one copy: its own entities and clock, and the arrays of all copies."""
 
     def __init__(self, data: Data, base: Data, index: int, seed: int) -> None:
-        """Stand for a copy; its entities get tokens of their own."""
+        """Make the state of a copy; its entities get tokens of their own."""
         sizes = {name: len(getattr(base, name)) for name in TABLES}
         self.clock: IntArray = data.clock[index : index + 1]
         self.seed = seed
@@ -83,11 +84,11 @@ class WorldCopy(Entities):
     """One copy of a batch: read and command it like a world; the batch steps it.
 
     Attributes:
-        index: Which one it is.
+        index: Number of the copy.
     """
 
     def __init__(self, batch: Batch, index: int, seed: int) -> None:
-        """Take in the entities of a copy."""
+        """Make handles of the entities of a copy."""
         state = CopyState(batch.data, batch.base, index, seed)
         super().__init__(batch.model, cast(Data, state), batch.runtime)
         self.index = index
@@ -105,14 +106,14 @@ class WorldCopy(Entities):
         return self._batch.contacts_of(self)
 
     def state(self) -> Data:
-        """Return a snapshot, which also the world that was replicated can restore."""
+        """Return a snapshot; the world that was replicated can restore it too."""
         return self._batch.state_of(self)
 
     def restore(self, snapshot: Data) -> None:
         """Return to a snapshot of this or another copy, or of the world that was replicated.
 
         Raises:
-            BuildError: It holds other entities than the copies.
+            BuildError: Its entities differ from those of the copies.
         """
         self._batch.restore_copy(self, snapshot, snapshot.seed)
 
@@ -120,7 +121,7 @@ class WorldCopy(Entities):
         """Return to the state that was replicated.
 
         Args:
-            seed: Of the random numbers that follow; None: the one that the copy has.
+            seed: Random seed from now on; None: keep the seed of the copy.
         """
         seed = self.data.seed if seed is None else seed
         self._batch.restore_copy(self, self._batch.base, seed)
@@ -137,10 +138,10 @@ class Batch:
     `batch[k]` is copy k; it is read and commanded like a world.
 
     Attributes:
-        model: What never changes, the same for all.
+        model: The compiled world, shared by all copies.
         data: The rows of all copies.
         base: The state that was replicated, to which copies are reset.
-        runtime: What works on all copies.
+        runtime: Systems, ground, scenes and sensors of all copies.
         command_timeout: As in `World`.
     """
 
@@ -265,7 +266,7 @@ class Batch:
         """Put a copy into the state of a single world of the same entities.
 
         Raises:
-            BuildError: It holds other entities, or joins them otherwise.
+            BuildError: Its entities, welds or joints differ from those of the copy.
         """
         if _layout(snapshot) != _layout(self.base):
             raise BuildError(
@@ -318,7 +319,7 @@ class Batch:
         return (copies[contacts["shape_a"]] == k) | (copies[contacts["shape_b"]] == k)
 
     def _fill(self, copy: WorldCopy) -> None:
-        """Enter the entities, sensors and joints of a copy."""
+        """Add the entities, sensors and joints of a copy."""
         run, data = self.runtime, self.data
         for entity in copy.data.entities.values():
             run.add(entity, data)
@@ -332,7 +333,7 @@ class Batch:
 
 
 def _entity_of(entity: Entity, sizes: dict[str, int], index: int) -> Entity:
-    """Return the entity of a copy that stands for one of the base."""
+    """Return the entity of a copy that corresponds to one of the base."""
     vehicle = entity.vehicle_row >= 0
     return replace(
         entity,
@@ -346,7 +347,7 @@ def _entity_of(entity: Entity, sizes: dict[str, int], index: int) -> Entity:
 
 
 def _shift(table: str, rows: Rows, sizes: dict[str, int], copies: int) -> None:
-    """Let references of rows of a table point to another copy."""
+    """Shift the row references of a table to another copy."""
     for field, target in REFERENCES.get(table, {}).items():
         rows[field] += np.where(rows[field] >= 0, copies * sizes[target], 0)
 
@@ -397,11 +398,11 @@ def _replicate_shapes(base: Data, contacts: ContactData, count: int) -> list[Int
         return contacts.add_shape(body, owner, points, material, (s["zmin"], s["zmax"]))
 
     for number in np.flatnonzero(shapes["body"] == -1):
-        fixed[number] = enter(number, 0)
+        fixed[number] = enter(int(number), 0)
     result = []
     for k in range(count):
         numbers = fixed.copy()
         for number in np.flatnonzero(shapes["body"] >= 0):
-            numbers[number] = enter(number, k)
+            numbers[number] = enter(int(number), k)
         result.append(numbers)
     return result

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the newest command of each vehicle to the targets of its controller."""
+"""Commands: the newest command of each vehicle becomes the target of its controller."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ def apply_commands_kernel(
     vehicles: Rows, bodies: Rows, clock: IntArray, timeout_ticks: int
 ) -> None:
     """Copy commands to targets; those older than `timeout_ticks` (0: never) become a stop.
+
+    While the parking brake is on, every target is a stop.
 
     Args:
         vehicles: VEHICLE, all rows.
@@ -44,3 +46,7 @@ def apply_commands_kernel(
             if v.expired == 0:
                 v.vx = v.cmd_speed
                 v.wz = v.cmd_speed * math.tan(v.cmd_steer) / v.wheelbase
+        if v.cmd_brake != 0:
+            v.vx = 0.0
+            v.vy = 0.0
+            v.wz = 0.0

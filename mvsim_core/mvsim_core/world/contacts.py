@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Contacts as people ask for them: by name."""
+"""Contacts by name of the entities."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from mvsim_core.state.entities import Fixture
 
 
 class Contact(NamedTuple):
-    """Two things that touch.
+    """Two bodies or fixtures in contact.
 
     Args:
         a: Name of the first.
         b: Name of the second.
-        point: Where they touch (x, y) [m], world frame.
+        point: Contact point (x, y) [m], world frame.
         normal: Unit vector from a to b, world frame.
-        impulse: What the contact gave along the normal in the last step [N s].
+        impulse: Normal impulse of the last step [N s].
     """
 
     a: str

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`Data`: every number that changes while a world runs, and nothing else.
 
-What is copied with it is decided by construction, not by a list: `copy` copies all attributes,
-whatever they are, and shares only what is `Immutable`. After MuJoCo's mjData.
+`copy` copies all attributes and shares only `Immutable` objects, so a field that is added later is
+part of every snapshot. After MuJoCo's mjData.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class JointState(Immutable):
     """A joint as it is in the tables.
 
     Args:
-        spec: What the file says of it.
+        spec: Its spec from the world file.
         token: Unique, so that a handle never reaches another joint.
         reference: Yaw of the second body minus that of the first at which angles are zero [rad].
         joint: Its number in the contact solver; -1: its bodies are in one island.
@@ -55,7 +55,7 @@ class Data:
 
     Attributes:
         clock: (copies,) steps since the start; one world is one copy.
-        seed: Of all random numbers of sensors.
+        seed: Random seed of all sensors.
         bodies: BODY rows, free ones included (kind FREE); these arrays are replaced when they
             grow, so read them from here each time.
         wheels: WHEEL rows, those of a vehicle one after the other; free ones have body -1.
@@ -69,12 +69,11 @@ class Data:
         entities: By name, in the order of adding.
         joints: By name.
         joints_of: Names of the joints of each entity that has any.
-        relief: Whether the ground was ever more than one level floor.
+        relief: Whether the ground was ever more than one level plane.
         welds: Names that each entity is welded to.
         sensors: SensorData by full name.
         added: How many entities were added since the start.
-        file: What the world file has left behind for later spawns: classes, variables, random
-            stream.
+        file: State of the world file for later spawns: classes, variables, random stream.
     """
 
     bodies: Rows
@@ -118,8 +117,8 @@ class Data:
         """Free rows of a table."""
         self.tables[table].remove(first, count)
 
-    def place(self, model: EntityModel, z: float | None = None) -> Entity:
-        """Give an entity its rows; its shapes and sensors are not entered here.
+    def add_rows(self, model: EntityModel, z: float | None = None) -> Entity:
+        """Add the rows of an entity; its shapes and sensors are added elsewhere.
 
         Args:
             model: What it consists of.
@@ -145,7 +144,7 @@ class Data:
         self.entities[model.name] = entity
         return entity
 
-    def displace(self, entity: Entity) -> None:
+    def free_rows(self, entity: Entity) -> None:
         """Free the rows of an entity."""
         del self.entities[entity.name]
         self.delete("bodies", entity.row)
@@ -156,7 +155,7 @@ class Data:
             self.delete("pids", entity.pid0, len(model.pids))
             self.delete("limits", entity.limit0, len(model.limits))
 
-    # ------------------------------------------------------------ as a whole
+    # ------------------------------------------------------------ whole state
     def copy(self) -> Data:
         """Return an independent copy of everything."""
         return copy.deepcopy(self)
@@ -166,7 +165,7 @@ class Data:
         return {name: value for name, value in self.__dict__.items() if name not in TABLES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take all attributes and renew the views."""
+        """Restore all attributes and renew the views."""
         self.__dict__.update(state)
         self._refresh()
 
@@ -178,11 +177,11 @@ class Data:
         """Return whether all numbers are the same to the byte; tokens do not count."""
         return isinstance(other, Data) and not differences(self, other)
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # a state is mutable
 
 
 def differences(a: Any, b: Any, path: str = "data") -> list[str]:
-    """Return the paths of all that differs between two states, or parts of them.
+    """Return the paths of all differences between two states, or parts of them.
 
     Tokens do not count, and models of entities by name only: their numbers are in the tables.
     """
@@ -219,7 +218,7 @@ def differences(a: Any, b: Any, path: str = "data") -> list[str]:
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what a value consists of; nothing for plain values."""
+    """Yield the parts of a value; nothing for plain values."""
     if isinstance(value, Mapping):
         yield from value.items()
     elif isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Handles for people: a name and a row of the world's arrays, no state of their own.
+"""Handles of entities: a name and a token, no state of their own.
 
 Frames: world = ENU-like world frame of the file; body = reference point, x forward, y left.
 """
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Handle:
-    """A body of a world. It stays valid until the body is removed, and never reaches another one.
+    """A handle of a body; it is valid until the body is removed and never refers to another one.
 
-    Using it after that raises UnknownName with the reason.
+    Its use after that raises UnknownName with the reason.
     """
 
     def __init__(self, world: Entities, entity: Entity) -> None:
@@ -43,15 +43,15 @@ class Handle:
 
     @property
     def valid(self) -> bool:
-        """Whether what it stands for is in its world now."""
+        """Whether its entity is in its world now."""
         entity = self._world.data.entities.get(self._name)
         return entity is not None and entity.token == self._token
 
     def check(self, world: Entities) -> None:
-        """Make sure that it is a valid handle of a world.
+        """Check that this is a valid handle of a world.
 
         Raises:
-            UnknownName: It is not; the message says why.
+            UnknownName: It is not valid; the message says why.
         """
         if world is not self._world:
             raise UnknownName(self._kind, self._name, reason="belongs to another world")
@@ -61,13 +61,13 @@ class Handle:
     def _entity(self) -> Entity:
         entity = self._world.data.entities.get(self._name)
         if entity is None or entity.token != self._token:
-            reason = self._world.why_gone(self._token)
+            reason = self._world.removal_reason(self._token)
             raise UnknownName(self._kind, self._name, reason=reason)
         return entity
 
     @property
     def spec(self) -> Any:
-        """What the world file says of it."""
+        """Its spec from the world file."""
         return self._entity.spec
 
     @property
@@ -83,20 +83,21 @@ class Handle:
 
     @property
     def twist(self) -> Twist:
-        """Velocity of the reference point in its own frame, along the ground [m/s, rad/s]."""
+        """Velocity of the reference point along the ground, body frame [m/s, rad/s]."""
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        vx, vy = float(b["vx"]), float(b["vy"])
-        along, across = (c * vx + s * vy) / b["cos_x"], (-s * vx + c * vy) / b["cos_y"]
-        return Twist(float(along), float(across), float(b["wz"]))
+        vx_w, vy_w = float(b["vx"]), float(b["vy"])
+        vx_v = (c * vx_w + s * vy_w) / b["cos_x"]
+        vy_v = (-s * vx_w + c * vy_w) / b["cos_y"]
+        return Twist(float(vx_v), float(vy_v), float(b["wz"]))
 
     @property
     def acceleration(self) -> tuple[float, float, float]:
-        """(ax, ay) of the reference point [m/s²], its own frame, and of yaw [rad/s²]."""
+        """(ax, ay) of the reference point in the body frame [m/s²], and of yaw [rad/s²]."""
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        ax, ay = float(b["ax"]), float(b["ay"])
-        return (c * ax + s * ay, -s * ax + c * ay, float(b["az"]))
+        ax_w, ay_w = float(b["ax"]), float(b["ay"])
+        return (c * ax_w + s * ay_w, -s * ax_w + c * ay_w, float(b["az"]))
 
     @property
     def mass(self) -> float:
@@ -110,7 +111,7 @@ class Handle:
 
     @property
     def polygons(self) -> list[FloatArray]:
-        """Its collision polygons, each (n, 2), in its own frame [m]."""
+        """Its collision polygons, each (n, 2), body frame [m]."""
         return [solid.points for solid in self._entity.model.solids]
 
     @property
@@ -119,24 +120,24 @@ class Handle:
         return self._entity.model.z_range
 
     def teleport(self, x: float, y: float, yaw: float, z: float | None = None) -> None:
-        """Put it at a pose of the world [m, m, rad], standing still on the ground.
+        """Move it to a pose in the world [m, m, rad], at rest on the ground.
 
         Args:
             x: Position [m].
             y: Position [m].
             yaw: Heading [rad].
-            z: About where the ground is [m], if there are several floors; None: as now.
+            z: Approximate height of the ground [m], where there are several floors; None: as now.
 
         Raises:
             CommandError: A value is not finite.
         """
-        need_finite("teleport", x=x, y=y, yaw=yaw, z=0.0 if z is None else z)
+        require_finite("teleport", x=x, y=y, yaw=yaw, z=0.0 if z is None else z)
         self._world.teleport(self, x, y, yaw, z)
 
     def set_velocity(self, vx: float, vy: float, wz: float) -> None:
-        """Let it move: velocity of its reference point along the ground, its own frame.
+        """Set the velocity of its reference point along the ground, body frame.
 
-        Wheels roll along; the next steps decide what becomes of the motion.
+        Wheels get the spin of rolling without slip. The next step starts from this velocity.
 
         Args:
             vx: Forward [m/s].
@@ -146,19 +147,19 @@ class Handle:
         Raises:
             CommandError: A value is not finite.
         """
-        need_finite("velocity", vx=vx, vy=vy, wz=wz)
+        require_finite("velocity", vx=vx, vy=vy, wz=wz)
         entity, b = self._entity, self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        vx, vy = vx * float(b["cos_x"]), vy * float(b["cos_y"])
-        b["vx"], b["vy"], b["wz"] = c * vx - s * vy, s * vx + c * vy, wz
-        along, across = vx - wz * float(b["com_y"]), vy + wz * float(b["com_x"])
-        b["cvx"], b["cvy"] = c * along - s * across, s * along + c * across
+        vx_v, vy_v = vx * float(b["cos_x"]), vy * float(b["cos_y"])  # plan view
+        b["vx"], b["vy"], b["wz"] = c * vx_v - s * vy_v, s * vx_v + c * vy_v, wz
+        cvx_v, cvy_v = vx_v - wz * float(b["com_y"]), vy_v + wz * float(b["com_x"])
+        b["cvx"], b["cvy"] = c * cvx_v - s * cvy_v, s * cvx_v + c * cvy_v
         b["wz_before"] = wz
         wheels = self._world.data.wheels[entity.wheel0 : entity.wheel0 + entity.n_wheels]
-        at_x, at_y = vx - wz * wheels["y"], vy + wz * wheels["x"]
+        wheel_vx_v, wheel_vy_v = vx_v - wz * wheels["y"], vy_v + wz * wheels["x"]
         c, s = np.cos(wheels["yaw"]), np.sin(wheels["yaw"])
-        rolling = c * at_x + s * at_y + (c * at_y - s * at_x) * wheels["tan_grip"]
-        wheels["omega"] = rolling / wheels["radius"]
+        vx_wheel, vy_wheel = c * wheel_vx_v + s * wheel_vy_v, c * wheel_vy_v - s * wheel_vx_v
+        wheels["omega"] = (vx_wheel + vy_wheel * wheels["tan_grip"]) / wheels["radius"]
 
     def __repr__(self) -> str:
         """Return name and pose."""
@@ -167,15 +168,15 @@ class Handle:
 
 
 class Block(Handle):
-    """An obstacle."""
+    """A handle of a block: an obstacle."""
 
 
 class Actor(Handle):
-    """Somebody who walks along a path; the world moves it, and it pushes what is in its way."""
+    """A handle of an actor: it follows a path and pushes bodies in its way."""
 
     @property
     def gait(self) -> str:
-        """What it does now: "idle", "walk" or "run"."""
+        """Current gait: "idle", "walk" or "run"."""
         speed = math.hypot(float(self._body["vx"]), float(self._body["vy"]))
         if speed > RUNNING_PART * self.spec.running_speed:
             return "run"
@@ -183,7 +184,7 @@ class Actor(Handle):
 
 
 class Pivot:
-    """A driven pivot between two bodies: seeks an angle with a limited torque."""
+    """A handle of a driven pivot between two bodies: holds an angle with a limited torque."""
 
     def __init__(self, world: Entities, name: str, token: int) -> None:
         """Refer to one joint of a world."""
@@ -220,20 +221,20 @@ class Pivot:
 
     @property
     def target(self) -> float:
-        """The angle that is sought [rad]."""
+        """Target angle [rad]."""
         return float(self._row["target"])
 
     @target.setter
     def target(self, angle: float) -> None:
-        need_finite("pivot", target=angle)
+        require_finite("pivot", target=angle)
         self._row["target"] = angle
 
 
 class Handles(Mapping[str, Any]):
-    """Handles of one kind by name; an unknown name gets a suggestion."""
+    """Handles of one kind by name; UnknownName suggests a similar name."""
 
     def __init__(self, world: Entities, kind: str, cls: type[Any]) -> None:
-        """Look entities of a kind up in a world."""
+        """Give access to the entities of one kind in a world."""
         self._world = world
         self._kind = kind
         self._cls = cls
@@ -272,7 +273,7 @@ class PivotHandles(Mapping[str, Pivot]):
     """Handles of the driven pivots by name of the joint."""
 
     def __init__(self, world: Entities) -> None:
-        """Look pivots up in a world."""
+        """Give access to the driven pivots of a world."""
         self._world = world
         self._handles: dict[str, Pivot] = {}
 
@@ -300,8 +301,8 @@ class PivotHandles(Mapping[str, Pivot]):
         return sum(1 for _ in self)
 
 
-def need_finite(what: str, **values: float) -> None:
-    """Refuse numbers that are not finite.
+def require_finite(what: str, **values: float) -> None:
+    """Check that numbers are finite.
 
     Raises:
         CommandError: One is not; the message names it.

@@ -5,8 +5,8 @@
 Source: the design of mecanum wheels and rigid islands, sections 1 and 4. Entities are nodes, welds
 are edges; a flood fill finds the islands. The first vehicle of an island (else its first entity)
 leads: its row has the mass of all, by the parallel-axis theorem, and is integrated; the shapes of
-all belong to it. The others keep a row of their own that follows rigidly, so that their pose,
-wheels and sensors go on.
+all are attached to it. The others, the followers, keep a row of their own that follows rigidly, so
+that their pose, wheels and sensors work as before.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ Offset = tuple[float, float, float]
 NO_OFFSET: Offset = (0.0, 0.0, 0.0)
 
 
-def enter(data: Data, entity: Entity) -> None:
-    """Give the shapes of an entity that is in no island to the contact solver."""
+def add_to_solver(data: Data, entity: Entity) -> None:
+    """Add the shapes of an entity that is in no island to the contact solver."""
     if entity.model.solids:
         _enter_shapes(data, entity, entity.row, NO_OFFSET, 0.0)
         if entity.model.movable:
             data.movers.add(entity.row)
 
 
-def enter_fixture(data: Data, owner: int, solid: Solid) -> None:
-    """Give a shape of a fixed part of the world to the contact solver."""
+def add_fixture_to_solver(data: Data, owner: int, solid: Solid) -> None:
+    """Add a shape of a fixed part of the world to the contact solver."""
     for part in convex_parts(solid.points):
         data.contacts.add_shape(-1, owner, part, solid.material, solid.z_range)
 
 
-def leave(data: Data, entity: Entity) -> None:
-    """Take an entity that is in no island out of the contact solver."""
+def remove_from_solver(data: Data, entity: Entity) -> None:
+    """Remove an entity that is in no island from the contact solver."""
     data.contacts.remove_body(entity.row)
     data.movers.discard(entity.row)
 
 
 def weld(data: Data, ground: Ground, a: str, b: str) -> None:
-    """Join two entities rigidly where they are now, with all that they are welded to.
+    """Join two entities, and all that they are welded to, rigidly at their current poses.
 
     Raises:
         BuildError: One of them cannot move freely or has no mass; nothing is changed then.
@@ -66,7 +66,7 @@ def weld(data: Data, ground: Ground, a: str, b: str) -> None:
 
 
 def unweld(data: Data, ground: Ground, a: str, b: str) -> None:
-    """Take the weld of two entities away; nothing happens if there is none."""
+    """Remove the weld of two entities, if there is one."""
     if b not in data.welds.get(a, ()):
         return
     names = component(data, a)
@@ -80,7 +80,7 @@ def unweld(data: Data, ground: Ground, a: str, b: str) -> None:
 
 
 def unweld_all(data: Data, ground: Ground, name: str) -> None:
-    """Take all welds of an entity away."""
+    """Remove all welds of an entity."""
     for other in data.welds.get(name, ()):
         unweld(data, ground, name, other)
 
@@ -117,7 +117,7 @@ def _check(data: Data, names: Iterable[str]) -> None:
 
 
 def _form(data: Data, ground: Ground, names: list[str]) -> None:
-    """Make bodies of the islands among some entities, anew."""
+    """Form the islands of some entities again."""
     joints = dict.fromkeys(j for name in names for j in data.joints_of.get(name, ()))
     targets = {name: disconnect(data, name) for name in joints}
     for name in names:
@@ -128,7 +128,7 @@ def _form(data: Data, ground: Ground, names: list[str]) -> None:
         for member in island:
             del left[member.name]
         if len(island) == 1:
-            enter(data, island[0])
+            add_to_solver(data, island[0])
         else:
             leader = next((m for m in island if m.kind == "vehicle"), island[0])
             _gather(data, ground, leader, [m for m in island if m is not leader])
@@ -137,8 +137,8 @@ def _form(data: Data, ground: Ground, names: list[str]) -> None:
 
 
 def _release(data: Data, ground: Ground, entity: Entity) -> None:
-    """Give an entity its own mass back and take its shapes from the solver."""
-    leave(data, entity)
+    """Restore the own mass of an entity and remove its shapes from the solver."""
+    remove_from_solver(data, entity)
     body = data.bodies[entity.row]
     if body["leader"] >= 0:
         body["leader"] = -1
@@ -172,7 +172,7 @@ def _gather(data: Data, ground: Ground, leader: Entity, others: list[Entity]) ->
 
 
 def _enter_shapes(data: Data, entity: Entity, row: int, offset: Offset, rise: float) -> None:
-    """Give the shapes of an entity to a row of BODY, in whose frame it is at an offset."""
+    """Attach the shapes of an entity to a row of BODY, at an offset in its frame."""
     for solid in entity.model.solids:
         z_range = (solid.z_range[0] + rise, solid.z_range[1] + rise)
         for part in convex_parts(solid.points):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Joints between entities, and the driven pivots among them.
 
-A joint is stated between two entities and solved between the bodies that lead their islands.
+A joint connects two entities; the solver gets it between the leaders of their islands.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from mvsim_core.world.data import Data, JointState
 
 
 def add_joint(data: Data, spec: JointSpec, name: str) -> None:
-    """Join two entities; angles count from the poses that they have in the file.
+    """Add a joint between two entities; angles are relative to their poses in the file.
 
     Args:
-        data: Where they are.
-        spec: What the file says.
-        name: Of the joint.
+        data: The state.
+        spec: Its spec from the world file.
+        name: Name of the joint.
 
     Raises:
         BuildError: One of them does not exist or has no shape.
@@ -42,7 +42,7 @@ def add_joint(data: Data, spec: JointSpec, name: str) -> None:
 
 
 def connect(data: Data, name: str, target: float) -> None:
-    """Enter a joint into the solver, and a driven pivot into PIVOT, as its islands are now."""
+    """Add a joint to the solver, and a driven pivot to PIVOT, for the current islands."""
     state = data.joints[name]
     spec: JointSpec = state.spec
     a, b = data.entities[spec.body_a], data.entities[spec.body_b]
@@ -61,7 +61,7 @@ def connect(data: Data, name: str, target: float) -> None:
 
 
 def disconnect(data: Data, name: str) -> float:
-    """Take a joint out of the solver and PIVOT; return the target of its pivot [rad]."""
+    """Remove a joint from the solver and PIVOT; return the target of its pivot [rad]."""
     state = data.joints[name]
     target = float(state.spec.target_angle)
     if state.joint >= 0:
@@ -131,7 +131,7 @@ def _settings(
 
 
 def _reduced(a: float, b: float) -> float:
-    """Return the mass that a spring between two bodies moves; a mass of 0 does not move [kg]."""
+    """Return the reduced mass of two bodies [kg]; a mass of 0 is immovable."""
     if a <= 0.0 or b <= 0.0:
         return a + b
     return a * b / (a + b)

@@ -3,7 +3,7 @@
 """`Model`: a world compiled from its specs, which never changes while it runs.
 
 After MuJoCo's mjModel. Everything that changes is in `Data`; what is derived from both is in
-`Runtime` and can be made anew at any time.
+`Runtime` and can be rebuilt at any time.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mvsim_core.elements.occupancy_grid import GridMap
+from mvsim_core.scene3d import Lights, Part, Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Lights, Part, Scene3d
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.state.entities import Entity, EntityModel, Fixture
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Assembler(Protocol):
-    """What a world needs of the assembly after loading: for spawns, and for sensors."""
+    """The interface to the assembly that a world uses after loading, for spawns and sensors."""
 
     warnings: list[Problem]
 
@@ -42,10 +42,10 @@ class Assembler(Protocol):
         """Return the sensors of a vehicle, or (None) those that are fixed in the world."""
 
     def parts(self, entity: Entity) -> Iterable[Part]:
-        """Return what 3D sensors see of an entity."""
+        """Return the parts of an entity for the 3D scene."""
 
     def show_fixed(self, model: Model, scene: Scene3d) -> None:
-        """Give a 3D scene what is fixed in the world."""
+        """Add the fixed parts of the world to a 3D scene."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Model:
     """A world compiled from its spec.
 
     Args:
-        spec: What the file says.
+        spec: Spec of the world from its file.
         dt: Length of a tick [s].
         gravity: Acceleration of gravity [m/s²].
         entities: Moving planes, blocks, vehicles and actors, in the order in which they are added.
@@ -61,10 +61,10 @@ class Model:
         grids: Occupancy grids.
         maps: Elevation maps: a row of MAP and the samples of each.
         planes: Specs of horizontal planes that do not move.
-        regions: Where friction differs.
+        regions: Property regions, in which friction differs.
         lights: Sun and sky.
-        assembler: Compiles what is added later.
-        renderers: Where all cameras of the model keep their renderer.
+        assembler: Compiles vehicles that are added later.
+        renderers: The renderers that all cameras of the model share.
     """
 
     spec: WorldSpec

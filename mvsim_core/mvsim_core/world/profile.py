@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wall time a phase of the step takes, summed by name."""
+"""Wall time of each phase of the step, summed by name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`Runtime`: what works on the state of a world, derived from its model and its entities alone.
+"""`Runtime`: systems, ground, scenes and sensors, derived from the model and the entities alone.
 
-It holds no number that a snapshot would need: `sync` makes it fit any state of the same model.
+It holds no state that a snapshot needs: `sync` adapts it to any state of the same model.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from mvsim_core.controllers import controller_class
 from mvsim_core.errors import UnknownName
 from mvsim_core.friction import FRICTION
 from mvsim_core.kinematics.limits import TwistLimits
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Scene3d
 from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.element import OccupancyGridSpec
@@ -36,17 +36,17 @@ class Runtime:
         kinematics: Limits of commands.
         controllers: Motor controllers, by class.
         friction: Friction models, by class.
-        animations: What moves bodies by time alone.
-        ground: What carries.
-        scene: What planar lidars see.
-        scene3d: What 3D sensors see.
-        sensors: All sensors, and when they measure.
+        animations: Motions that are functions of time.
+        ground: Height of the ground.
+        scene: Scene of the planar lidars.
+        scene3d: Scene of the 3D sensors.
+        sensors: All sensors and their schedule.
         names: Name of the entity of each row of BODY.
         ideal: Number of vehicles that are driven kinematically.
     """
 
     def __init__(self, model: Model) -> None:
-        """Take in what does not move; entities are added by `add`."""
+        """Add the fixed parts of the world; entities are added by `add`."""
         self.model = model
         self.kinematics = TwistLimits()
         self.controllers = SystemGroups()
@@ -73,17 +73,16 @@ class Runtime:
         self.fixed_sensors = model.assembler.sensors(None, self.scene, self.scene3d)
 
     def add(self, entity: Entity, data: Data) -> None:
-        """Take an entity in whose rows are in the tables; its sensors come by `new_sensors`."""
+        """Add an entity whose rows are in the tables; `new_sensors` makes its sensors."""
         self._entities[entity.token] = entity
         self.names[entity.row] = entity.name
         model, spec = entity.model, entity.spec
         self.ground.add(entity, data, follower=data.bodies["leader"][entity.row] >= 0)
         if model.vehicle is not None:
             self._add_vehicle(entity)
-        elif isinstance(spec, ActorSpec):
-            if spec.path is not None and spec.path.waypoints:
-                ground = self.ground if model.on_ground else None
-                self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
+        elif isinstance(spec, ActorSpec) and spec.path is not None and spec.path.waypoints:
+            ground = self.ground if model.on_ground else None
+            self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
         elif spec.animation is not None:
             self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
         copy = int(data.bodies["copy"][entity.row])
@@ -91,7 +90,7 @@ class Runtime:
         self.scene3d.add(entity.token, partial(self.model.assembler.parts, entity), copy)
 
     def remove(self, entity: Entity, tick: int) -> None:
-        """Forget an entity; its rows may be free already."""
+        """Remove an entity; its rows may be free already."""
         del self._entities[entity.token], self.names[entity.row]
         self.ground.remove(entity)
         self.animations.pop(entity.token, None)
@@ -112,23 +111,23 @@ class Runtime:
         sensors = self._sensors.pop(entity.token, [])
         self.sensors.remove(sensors, tick)
         for sensor in sensors:
-            sensor.bind(Gone(sensor.full_name))
+            sensor.bind(RemovedSensorData(sensor.full_name))
         if sensors:
             self._retired[entity.token] = sensors
 
     def begin(self, data: Data) -> None:
         """Schedule the fixed sensors of a new state."""
-        self.enlist(self.fixed_sensors, data)
+        self.schedule(self.fixed_sensors, data)
 
     def sync(self, data: Data) -> None:
-        """Fit to another state of the same model: take out what is not in it, add what is new."""
+        """Adapt to another state of the same model: remove and add entities until both agree."""
         there = {entity.token: entity for entity in data.entities.values()}
         for entity in [e for token, e in self._entities.items() if token not in there]:
             self.remove(entity, data.ticks)
         for token, entity in there.items():
             if token not in self._entities:
                 self.add(entity, data)
-                self.enlist(self.new_sensors(entity), data)
+                self.schedule(self.new_sensors(entity), data)
         for entity in there.values():
             self.ground.refit(entity, data)
         for sensor in self.all_sensors():
@@ -178,8 +177,8 @@ class Runtime:
         self._sensors[entity.token] = sensors or []
         return sensors or []
 
-    def enlist(self, sensors: list[Any], data: Data) -> None:
-        """Schedule sensors, with the data that a state has of them or new data."""
+    def schedule(self, sensors: list[Any], data: Data) -> None:
+        """Schedule sensors with their data in a state, or with new data."""
         for sensor in sensors:
             kept = data.sensors.get(sensor.full_name)
             if kept is None:
@@ -188,15 +187,15 @@ class Runtime:
         self.sensors.add(sensors, data.ticks)
 
 
-class Gone:
-    """Stands for the data of a sensor whose vehicle was removed: nothing can be read from it."""
+class RemovedSensorData:
+    """Replaces the data of a sensor whose vehicle was removed: every access raises UnknownName."""
 
     def __init__(self, name: str) -> None:
         """Keep the name for the message."""
         self.__dict__["_name"] = name
 
     def __getattr__(self, field: str) -> Any:
-        """Refuse.
+        """Raise the error.
 
         Raises:
             UnknownName: Always.

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
+from mvsim_core.dynamics.latency import latency_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
 from mvsim_core.dynamics.pivots import pivot_kernel
-from mvsim_core.friction import contact_kernel
+from mvsim_core.friction import contact_kernel, hold_kernel
 from mvsim_core.solver.ideal import ideal_twist_kernel
 from mvsim_core.solver.solve import solve
 from mvsim_core.state.finite import body_error, wheel_error
@@ -39,11 +40,11 @@ INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
 def step_physics(
     model: Model, run: Runtime, data: Data, timeout_ticks: int, mark: Callable[[int], None]
 ) -> None:
-    """Advance a state by one tick, all but sensors and logs.
+    """Advance a state by one tick, without sensors and logs.
 
     Args:
-        model: What never changes.
-        run: What works on the state.
+        model: The compiled world.
+        run: Systems, ground and scenes.
         data: The state.
         timeout_ticks: Age at which a command expires; 0: never.
         mark: Called with the number of each phase in PHASES when it ends.
@@ -53,6 +54,7 @@ def step_physics(
     """
     dt, gravity, movers = model.dt, model.gravity, data.movers.ids
     apply_commands_kernel(data.vehicles, data.bodies, data.clock, timeout_ticks)
+    latency_kernel(data.vehicles, dt)
     mark(COMMANDS)
     if len(run.kinematics):
         run.kinematics.apply(data, dt)
@@ -75,6 +77,7 @@ def step_physics(
         raise wheel_error(run.entities(), data.wheels, bad, data.ticks + 1)
     if len(data.pivots):
         pivot_kernel(data.bodies, data.pivots)
+    hold_kernel(data.bodies, data.wheels, data.vehicles, dt)
     integrate_velocities_kernel(data.bodies, movers, gravity, dt)
     mark(INTEGRATE)
     bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data))

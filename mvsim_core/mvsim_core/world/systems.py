@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Systems of one kind: one for each class that is in use, serving all its users in one call."""
+"""Systems of one kind: one for each class in use; it serves all its users in one call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class SystemGroups:
-    """Controllers or friction models of a world, made when the first user of a class comes.
+    """Controllers or friction models of a world, made with the first user of a class.
 
     Attributes:
         systems: Those that have users, each with `apply(state, gravity, dt)`.
@@ -24,7 +24,7 @@ class SystemGroups:
         self.systems: list[Any] = []
 
     def add(self, key: Any, cls: type[Any], spec: Any, rows: Sequence[int]) -> None:
-        """Let rows that share a spec be served by the system of a key."""
+        """Add rows that share a spec to the system of a key."""
         users = self._users.setdefault(key, {})
         users |= dict.fromkeys(rows, spec)
         system = self._systems.get(key)
@@ -34,7 +34,7 @@ class SystemGroups:
         self._renew(key, cls)
 
     def remove(self, key: Any, rows: Sequence[int]) -> None:
-        """Take rows out; a system without users goes."""
+        """Remove rows; a system without users is removed too."""
         users, system = self._users[key], self._systems[key]
         for row in rows:
             del users[row]

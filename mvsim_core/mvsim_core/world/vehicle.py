@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vehicles for people: commands go in; pose, odometry, wheels and sensors can be read.
+"""Handles of vehicles: command them; read pose, odometry, wheels and sensors.
 
 Frames: world = ENU-like world frame of the file; vehicle = reference point, x forward, y left.
 """
@@ -21,20 +21,31 @@ from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.recording.live import LiveLog
 from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
 from mvsim_core.state.entities import Entity
-from mvsim_core.world.handles import Handle, need_finite
+from mvsim_core.world.handles import Handle, require_finite
 
 if TYPE_CHECKING:
     from mvsim_core.world.base import Entities
 
-#: Steering and circles at their limits but for this factor are no reason for a warning.
+#: Relative excess over the limits of steering and turning radius that gives no warning.
 ALMOST = 0.999
 
 
 class Odometry(NamedTuple):
-    """What the wheels say: pose in the odometry frame (zero at the start) and twist."""
+    """Wheel odometry: pose in the odometry frame (zero at the start) and twist."""
 
     pose: Pose
     twist: Twist
+
+
+class OdometryCovariance(NamedTuple):
+    """How uncertain the odometry is: (3, 3) of x, y [m] and yaw [rad], and of their rates.
+
+    That of the pose is in the odometry frame and grows with the way driven and the angle turned;
+    that of the twist is in the vehicle frame [m/s, rad/s].
+    """
+
+    pose: FloatArray
+    twist: FloatArray
 
 
 class WheelView:
@@ -58,7 +69,7 @@ class WheelView:
 
     @omega.setter
     def omega(self, value: float) -> None:
-        need_finite("omega", omega=value)
+        require_finite("omega", omega=value)
         self._row()["omega"] = value
 
     @property
@@ -99,7 +110,7 @@ class WheelView:
 
 
 class Vehicle(Handle):
-    """A vehicle: commands go in, pose, twist, odometry, wheels and sensors can be read."""
+    """A handle of a vehicle: command it; read pose, twist, odometry, wheels and sensors."""
 
     def __init__(self, world: Entities, entity: Entity) -> None:
         """Refer to one vehicle of a world."""
@@ -140,11 +151,41 @@ class Vehicle(Handle):
 
     @property
     def odometry(self) -> Odometry:
-        """Pose and twist from the wheels' spin."""
+        """Pose and twist from the wheels' spin, with the multipliers of the file in both."""
         v = self._row
         return Odometry(
             Pose(x=float(v["odo_x"]), y=float(v["odo_y"]), yaw=float(v["odo_yaw"])),
-            Twist(float(v["odo_vx"]), float(v["odo_vy"]), float(v["odo_wz"])),
+            Twist(
+                float(v["odo_kx"] * v["odo_vx"]),
+                float(v["odo_ky"] * v["odo_vy"]),
+                float(v["odo_kyaw"] * v["odo_wz"]),
+            ),
+        )
+
+    @property
+    def odometry_covariance(self) -> OdometryCovariance:
+        """Covariances of the odometry, from the parameters of its <odometry>."""
+        xx, xy, xa, yy, ya, aa = (float(value) for value in self._row["odo_cov"])
+        spec = self.spec.odometry
+        twist = (spec.twist_variance_x, spec.twist_variance_y, spec.twist_variance_yaw)
+        return OdometryCovariance(
+            np.array([[xx, xy, xa], [xy, yy, ya], [xa, ya, aa]]), np.diag(twist)
+        )
+
+    @property
+    def angular_velocity(self) -> tuple[float, float, float]:
+        """True rates about its own x, y and z axis [rad/s]: roll and pitch where the ground tilts.
+
+        From the rates of the angles (Rz(yaw)·Ry(pitch)·Rx(roll)).
+        """
+        b = self._body
+        roll_rate, pitch_rate, yaw_rate = (float(b[k]) for k in ("roll_rate", "pitch_rate", "wz"))
+        cr, sr = math.cos(b["roll"]), math.sin(b["roll"])
+        cp, sp = math.cos(b["pitch"]), math.sin(b["pitch"])
+        return (
+            roll_rate - sp * yaw_rate,
+            cr * pitch_rate + sr * cp * yaw_rate,
+            -sr * pitch_rate + cr * cp * yaw_rate,
         )
 
     @property
@@ -184,20 +225,20 @@ class Vehicle(Handle):
         return bool(self._row["expired"])
 
     def live_log(self) -> LiveLog:
-        """Return what a log would hold of it, to be looked at in any step."""
+        """Return the columns of its log as they are in the current step."""
         return LiveLog(self._entity, self._world)
 
     def set_twist(self, vx: float, vy: float = 0.0, wz: float = 0.0) -> None:
         """Command a velocity in the vehicle frame [m/s, m/s, rad/s].
 
-        What a vehicle can't do it warns of once: a sideways velocity, or, if it steers, a circle
-        that is too tight. It follows the rest.
+        It warns once about a part that the vehicle cannot follow: a sideways velocity or, with
+        steering, too small a turning radius. The vehicle follows the rest.
 
         Raises:
             CommandError: Its controller takes no twist, or a value is not finite.
         """
         self._need("twist")
-        need_finite("twist", vx=vx, vy=vy, wz=wz)
+        require_finite("twist", vx=vx, vy=vy, wz=wz)
         if wz != 0.0 and self.steerable and not self._controller.ideal:
             self._check_circle(vx, wz)
         row = self._row
@@ -205,7 +246,7 @@ class Vehicle(Handle):
         self._commanded(TWIST)
 
     def sideways(self, vy: float) -> float:
-        """Return what it follows of a sideways velocity [m/s]: all, or none and warn once."""
+        """Return the sideways velocity that it can follow [m/s]: all, or 0 with one warning."""
         if vy == 0.0 or self.holonomic:
             return vy
         self._warn_once("sideways", "move sideways: vy is ignored")
@@ -226,13 +267,13 @@ class Vehicle(Handle):
     def set_ackermann(self, speed: float, steering: float) -> None:
         """Command speed at the rear axle [m/s] and angle of the virtual centre wheel [rad].
 
-        An angle beyond the limit becomes that limit, with one warning.
+        An angle beyond the limit is clipped to it, with one warning.
 
         Raises:
             CommandError: It does not steer, or a value is not finite.
         """
         self._need("ackermann")
-        need_finite("Ackermann command", speed=speed, steering=steering)
+        require_finite("Ackermann command", speed=speed, steering=steering)
         row = self._row
         row["cmd_speed"], row["cmd_steer"] = speed, self._within_limit(steering)
         self._commanded(ACKERMANN)
@@ -244,10 +285,10 @@ class Vehicle(Handle):
         return min(max(steering, -limit), limit)
 
     def _warn_once(self, kind: str, what: str) -> None:
-        """Warn that it cannot do something, the first time that a kind of thing is asked for."""
+        """Warn that it cannot follow a kind of command, once for each kind."""
         if kind not in self._warned:
             self._warned.add(kind)
-            # four: this, the check, the command, and the place to show, whence the command comes
+            # 4 levels: this method, the check, the command, and the caller, whose line is shown
             warnings.warn(f"{self.name} cannot {what}", stacklevel=4)
 
     def set_wheel_torques(self, torques: Sequence[float], steering: float | None = None) -> None:
@@ -263,14 +304,14 @@ class Vehicle(Handle):
         """
         self._need("torque")
         if steering is not None:
-            need_finite("steering", steering=steering)
+            require_finite("steering", steering=steering)
             self._row["cmd_steer"] = steering
         n = self._entity.n_wheels
         values = np.asarray(torques, dtype=float)
         if self.kind == "ackermann_drivetrain":
             if values.shape != (1,):
                 raise CommandError(f"{self.name}: expected one engine torque [N m], got {torques}")
-            need_finite("engine torque", torque=float(values[0]))
+            require_finite("engine torque", torque=float(values[0]))
             self._row["cmd_engine"] = values[0]
             self._commanded(TORQUE)
             return
@@ -279,18 +320,37 @@ class Vehicle(Handle):
             values[n - n % 2 :] = 0.0
         if values.shape != (n,):
             raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {len(values)}")
-        need_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
+        require_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
         start = self._entity.wheel0
         self._world.data.wheels["cmd_torque"][start : start + n] = values
         self._commanded(TORQUE)
 
     def stop(self) -> None:
-        """Command standstill, or no torque."""
+        """Command zero velocity, or zero torque."""
         self._row["cmd_kind"] = NO_COMMAND
         self._row["cmd_engine"] = 0.0
         start = self._entity.wheel0
         wheels = self._world.data.wheels[start : start + self._entity.n_wheels]
         wheels["cmd_torque"] = 0.0
+
+    def set_brake(self, on: bool) -> None:
+        """Set or release the parking brake, which locks its wheels as far as the ground grips.
+
+        While it is on, the vehicle follows no command; a controller takes up again what was
+        commanded last when it is released. The caster of a differential with three wheels stays
+        free.
+        """
+        self._row["cmd_brake"] = on
+
+    @property
+    def braked(self) -> bool:
+        """Whether its parking brake is on."""
+        return bool(self._row["cmd_brake"])
+
+    @property
+    def held(self) -> bool:
+        """Whether its motors hold it at a set point of zero, or its parking brake does."""
+        return bool(self._row["held"] or self._row["cmd_brake"])
 
     def _commanded(self, kind: int) -> None:
         row = self._row

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The running world: a thin shell around one `Model`, one `Data` and what is derived from both."""
+"""The running world: a thin shell around one `Model`, one `Data` and one `Runtime`."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 class World(Entities):
     """A world that can be stepped; made by `load_world`.
 
-    All methods belong to one thread. Random numbers come from `seed` and sensors' names alone.
+    Call all methods from one thread. Random numbers depend on `seed` and the sensors' names alone.
 
     Attributes:
-        command_timeout: Age at which commands of speed become a stop [s]; None: never.
+        command_timeout: Age at which a velocity command expires and the vehicle stops [s];
+            None: never.
     """
 
     def __init__(self, model: Model, data: Data) -> None:
-        """Run a model from a state; the state belongs to the world from now on."""
+        """Run a model from a state, which the world owns from now on."""
         super().__init__(model, data, Runtime(model))
         self.command_timeout: float | None = None
         self._initial = data
@@ -76,23 +77,23 @@ class World(Entities):
         for _ in ticks:
             self.step()
 
-    # ------------------------------------------------------------ what is in it
+    # ------------------------------------------------------------ contents
     def view(self) -> View:
-        """Return from where <gui> looks at the world; without one, from where all is seen."""
+        """Return the camera pose of <gui>; without <gui>, a view of the whole world."""
         from mvsim_core.rendering.picture import view_of
 
         return view_of(self.model, self.data.entities.values(), self.data.bodies)
 
     def picture(self, view: View | None = None, size: tuple[int, int] = (1280, 720)) -> Any:
-        """Return (height, width, 3) uint8 red, green, blue: what is to be seen now.
+        """Return a picture of the world now, (height, width, 3) uint8 RGB.
 
         Args:
-            view: From where; None: `view()`.
+            view: Camera pose; None: `view()`.
             size: Width and height [pixel].
 
         Raises:
-            GlMissingError: There is no OpenGL.
-            ValueError: The view looks at its own eye.
+            GlMissingError: OpenGL is not available.
+            ValueError: Eye and target of the view coincide.
         """
         from mvsim_core.rendering.picture import render
 
@@ -109,7 +110,7 @@ class World(Entities):
 
     @property
     def file_state(self) -> FileState | None:
-        """What the world file and later texts have left for the next text; None without a file."""
+        """State of the world file for the next spawned text; None without a file."""
         state: FileState | None = self.data.file
         return state
 
@@ -117,7 +118,7 @@ class World(Entities):
     def file_state(self, state: FileState) -> None:
         self.data.file = state
 
-    # ------------------------------------------------------------ changing it
+    # ------------------------------------------------------------ changes
     def add_vehicle(self, vehicle: Any, *, name: str | None = None, pose: Any = None) -> Vehicle:
         """Add a vehicle and return its handle.
 
@@ -143,26 +144,26 @@ class World(Entities):
         """Remove a vehicle, block or actor; its handles become invalid.
 
         Raises:
-            UnknownName: There is none of that name, or the handle is not valid here.
+            UnknownName: There is no entity of that name, or the handle is not valid here.
         """
         entity = self.entity(name)
         islands.unweld_all(self.data, self._runtime.ground, entity.name)
         joints.remove_joints(self.data, entity)
-        islands.leave(self.data, entity)
+        islands.remove_from_solver(self.data, entity)
         for sensor in self._runtime.sensors_of(entity):
             del self.data.sensors[sensor.full_name]
         self._runtime.remove(entity, self.ticks)
-        self.data.displace(entity)
+        self.data.free_rows(entity)
         self._removed[entity.token] = f"was removed at {self.time:g} s"
         self._follow_log()
 
     def remove_sensors(self) -> None:
-        """Remove all sensors, for runs that need the motion only."""
+        """Remove all sensors, for runs that need only the motion."""
         self._runtime.remove_sensors(self.ticks)
         self.data.sensors.clear()
 
     def weld(self, a: str | Handle, b: str | Handle) -> None:
-        """Join two bodies rigidly where they are now: they become one island.
+        """Join two bodies rigidly at their current poses: they become one island.
 
         Raises:
             UnknownName: There is no body of that name.
@@ -172,7 +173,7 @@ class World(Entities):
         islands.weld(self.data, self._runtime.ground, *names)
 
     def unweld(self, a: str | Handle, b: str | Handle) -> None:
-        """Take the weld of two bodies away; nothing happens if there is none.
+        """Remove the weld of two bodies, if there is one.
 
         Raises:
             UnknownName: There is no body of that name.
@@ -180,11 +181,11 @@ class World(Entities):
         names = [self.entity(name).name for name in (a, b)]
         islands.unweld(self.data, self._runtime.ground, *names)
 
-    # ------------------------------------------------------------ as a whole
+    # ------------------------------------------------------------ state
     def reset(self, seed: int | None = None) -> None:
-        """Return to the state after loading: what was added goes, what was removed comes back.
+        """Return to the state after loading; later additions and removals are undone.
 
-        Handles of what the file holds stay valid. With the same seed all that follows is the same
+        Handles of entities of the file stay valid. With the same seed all later numbers are equal
         to the byte, whatever happened before.
         """
         seed = self.data.seed if seed is None else seed
@@ -195,11 +196,11 @@ class World(Entities):
         self._begin_logs()
 
     def state(self) -> Data:
-        """Return a snapshot for `restore`: an independent copy of all that changes."""
+        """Return a snapshot for `restore`: an independent copy of `Data`."""
         return self.data.copy()
 
     def replicate(self, count: int) -> Batch:
-        """Return independent copies of the world as it is now, which are stepped as one.
+        """Return independent copies of the world as it is now, which are stepped together.
 
         Copy k gets seed + k. Vehicles can't be added, removed or welded in a copy.
 
@@ -207,7 +208,7 @@ class World(Entities):
             count: How many, >= 1.
 
         Raises:
-            BuildError: There is less than one.
+            BuildError: `count` is less than 1.
         """
         from mvsim_core.world.batch import Batch
 
@@ -216,16 +217,16 @@ class World(Entities):
     def restore(self, snapshot: Data) -> None:
         """Return to a snapshot of this world or of another one of the same file.
 
-        What was added since goes, what was removed comes back; all goes on as after the snapshot.
+        Additions and removals since then are undone; the run continues as after the snapshot.
         """
         self._adopt(snapshot.copy())
 
     def begin(self) -> None:
-        """Build up the initial state and keep it for resets; called once, by the assembly."""
+        """Build the initial state and keep it for resets; the assembly calls this once."""
         data, run = self.data, self._runtime
         for k, fixture in enumerate(self.model.fixtures):
             for solid in fixture.solids:
-                islands.enter_fixture(data, -1 - k, solid)
+                islands.add_fixture_to_solver(data, -1 - k, solid)
         for model in self.model.entities:
             self._insert(model)
         for spec in self.model.spec.joints:
@@ -236,7 +237,9 @@ class World(Entities):
                 joints.add_joint(data, spec, spec.name or f"joint_{i + 1}")
         run.ground.settle_all(data)
         run.begin(data)
-        run.sensors.warm(data)  # so that no first reading stalls a step
+        run.sensors.warm(
+            data
+        )  # compiles kernels now, so that the first reading does not stall a step
         self._initial = data.copy()
         self._begin_logs()
 
@@ -256,19 +259,19 @@ class World(Entities):
         if model.on_ground:
             x, y, above = float(pose["x"]), float(pose["y"]), float(pose["z"]) + 0.5 * model.top
             z = ground.height(x, y, above)
-        entity = self.data.place(model, z)
+        entity = self.data.add_rows(model, z)
         if ground.has_relief(entity, float(self.data.bodies["z"][entity.row])):
             self.data.relief = True
         self._runtime.add(entity, self.data)
-        self._runtime.enlist(self._runtime.new_sensors(entity), self.data)
-        islands.enter(self.data, entity)
+        self._runtime.schedule(self._runtime.new_sensors(entity), self.data)
+        islands.add_to_solver(self.data, entity)
         animation = self._runtime.animations.get(entity.token)
         if animation is not None:
             animation.begin(self.data)
         return entity
 
     def _adopt(self, data: Data) -> None:
-        """Run another state from now on."""
+        """Replace the state."""
         for entity in self.data.entities.values():
             other = data.entities.get(entity.name)
             if other is None or other.token != entity.token:
@@ -290,16 +293,16 @@ class World(Entities):
     def start_logging(
         self, folder: str | Path | None = None, every: int = 1, format: str = "csv"
     ) -> list[Path]:
-        """Log all vehicles from now on, one row each `every` ticks; return the files.
+        """Log all vehicles from now on, one row every `every` ticks; return the files.
 
         Args:
             folder: Where the files go; None: where the `log_path` of each vehicle says.
             every: 1 records each tick.
             format: "csv", "npz", or "parquet" if pyarrow is installed. NPZ and Parquet files are
-                there when the log has been stopped.
+                written when the log is stopped.
 
         Raises:
-            LogError: Files cannot be made, or an argument makes no sense.
+            LogError: Files cannot be created, or an argument is invalid.
         """
         recorder = Recorder(folder, every, format)
         self.stop_logging()
@@ -308,7 +311,7 @@ class World(Entities):
         return recorder.files
 
     def new_log_session(self) -> list[Path]:
-        """Complete the files of the log and go on in new ones, which are returned.
+        """Complete the files of the log and start new ones, which are returned.
 
         Raises:
             LogError: Nothing is being logged, or files cannot be written.
@@ -329,7 +332,7 @@ class World(Entities):
         return [] if recorder is None else recorder.close()
 
     def close(self) -> None:
-        """Complete all files that are being written: nothing is lost if the process ends now.
+        """Complete all files that are being written, so that the process may end.
 
         Raises:
             LogError: The rest of a log cannot be written.
@@ -352,12 +355,12 @@ class World(Entities):
         recorder.bind(self._vehicles(), self.data, self.model.dt)
 
     def _follow_log(self) -> None:
-        """Let the log follow vehicles that come and go."""
+        """Adapt the log to vehicles that were added or removed."""
         if self._recorder is not None:
             self._bind(self._recorder)
 
     def _begin_logs(self) -> None:
-        """Begin a session at the start of a run; start the log if a vehicle's file asks for it."""
+        """Begin a log session; start logging if a vehicle of the file asks for it."""
         spec = self.model.spec
         if self._trajectory is not None:
             self._trajectory.close()

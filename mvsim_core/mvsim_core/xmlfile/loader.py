@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mvsim_core.errors import Problem, Severity, suggestion
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.progress import watched
+from mvsim_core.progress import tracked
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.params import Section, Spec, Where, sections, tags_of
@@ -242,7 +242,7 @@ class Loader:
             return WorldSpec()
         by_tag = _handlers(self)
         rest = []
-        for element in watched(
+        for element in tracked(
             self.reader.expand(root.children, self._scope()), "reading elements"
         ):
             handler = by_tag.get(element.tag)

@@ -13,7 +13,7 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import Header
 
-from mvsim_core.sensors.pinhole import Pinhole
+from mvsim_core.rendering.pinhole import Pinhole
 from mvsim_ros2.conversions.arrays import byte_array
 
 #: Unit of 16UC1 depth images [m] (REP-118).

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mvsim_core import Pose
-from mvsim_core.sensors.pinhole import FROM_OPTICAL, compose
+from mvsim_core.rendering.pinhole import FROM_OPTICAL, compose
 from mvsim_ros2.parameters.settings import Settings
 
 #: Suffix of the optical frame of a camera: z forward, x right, y down (REP-103).

@@ -22,7 +22,7 @@ from simulation_interfaces import msg, srv
 from simulation_interfaces.action import SimulateSteps
 
 from mvsim_core import MvsimError
-from mvsim_core.progress import told
+from mvsim_core.progress import reporting
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
 from mvsim_ros2.simulation.request_queue import CAPACITY
@@ -165,7 +165,7 @@ class SimulationServices:
 
     def _call(self, work: Callable[[], None]) -> MvsimError | None:
         try:
-            with told(self._node.get_logger().info):  # reports progress of large worlds
+            with reporting(self._node.get_logger().info):  # reports progress of large worlds
                 work()
         except MvsimError as error:
             return error

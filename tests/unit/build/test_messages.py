@@ -64,7 +64,7 @@ ERRORS: dict[str, tuple[WorldSpec, str]] = {
     "kinematics without an axis": (
         vehicle(FREE, kinematics=TwoWheelsDiffDynSpec(where=PLACE, max_forward_speed=1.0)),
         "w.world.xml:7: <kinematics>: r1: axis must be > 0 [m], got 0.0; its wheels have no"
-        " sides: say how far apart with <axis>",
+        " sides: give their distance as <axis>",
     ),
     "a joint to nothing": (
         replace(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mvsim_core.dynamics.islands import (
+    apply_ground_friction,
     integrate_velocities_kernel,
-    rub_on_ground,
     sum_wheel_forces_kernel,
 )
 from mvsim_core.state.arrays import BODY, DYNAMIC, KINEMATIC, STATIC
@@ -110,7 +110,7 @@ def test_a_fast_block_loses_mu_g_dt(yaw: float, course: float) -> None:
     b = rubbing(yaw=yaw)
     way = np.array([math.cos(yaw + course), math.sin(yaw + course)])
     b["cvx"], b["cvy"] = 3.0 * way
-    rub_on_ground(b[0], GRAVITY, DT)
+    apply_ground_friction(b[0], GRAVITY, DT)
     want = (3.0 - 0.4 * GRAVITY * DT) * way
     assert (b["cvx"][0], b["cvy"][0], b["wz"][0]) == pytest.approx((*want, 0.0), abs=1e-12)
 
@@ -123,12 +123,12 @@ def test_friction_pushes_with_mu_m_g_at_most(seed: int) -> None:
     limit = 0.4 * GRAVITY * DT
     b = rubbing(yaw=yaw, cvx=3 * math.cos(course), cvy=3 * math.sin(course))
     before = b.copy()
-    rub_on_ground(b[0], GRAVITY, DT)
+    apply_ground_friction(b[0], GRAVITY, DT)
     lost = math.hypot(b["cvx"][0] - before["cvx"][0], b["cvy"][0] - before["cvy"][0])
     assert lost == pytest.approx(limit)
     b = rubbing(yaw=yaw, com_x=0.1, com_y=-0.2, cvx=course, cvy=-0.3, wz=rng.normal(0, 3))
     before = b.copy()
-    rub_on_ground(b[0], GRAVITY, DT)
+    apply_ground_friction(b[0], GRAVITY, DT)
     lost = math.hypot(b["cvx"][0] - before["cvx"][0], b["cvy"][0] - before["cvy"][0])
     assert lost <= limit * (1 + 1e-12)
 
@@ -137,7 +137,7 @@ def test_friction_pushes_with_mu_m_g_at_most(seed: int) -> None:
 def test_friction_beside_the_centre_of_mass_turns_the_block() -> None:
     """Sliding along x with the centre of mass 0.2 m to the left, it turns to the right."""
     b = rubbing(com_y=0.2, cvx=3.0)
-    rub_on_ground(b[0], GRAVITY, DT)
+    apply_ground_friction(b[0], GRAVITY, DT)
     limit = 0.4 * 6.0 * GRAVITY * DT
     assert float(b["cvx"][0]) == pytest.approx(3.0 - limit / 6.0, rel=1e-3)
     assert float(b["wz"][0]) == pytest.approx(-0.2 * limit / 0.8, rel=0.02)
@@ -146,7 +146,7 @@ def test_friction_beside_the_centre_of_mass_turns_the_block() -> None:
 @pytest.mark.parametrize("yaw", [0.0, 0.7])
 def test_a_fast_spin_loses_the_torque_of_both_points(yaw: float) -> None:
     b = rubbing(yaw=yaw, wz=9.0)
-    rub_on_ground(b[0], GRAVITY, DT)
+    apply_ground_friction(b[0], GRAVITY, DT)
     assert float(b["wz"][0]) == pytest.approx(9.0 - 0.4 * 6.0 * GRAVITY * 0.5 / 0.8 * DT)
     assert float(np.hypot(b["cvx"][0], b["cvy"][0])) == pytest.approx(0.0, abs=1e-12)
 
@@ -156,7 +156,7 @@ def test_a_fast_spin_loses_the_torque_of_both_points(yaw: float) -> None:
 def test_a_slow_block_stops(yaw: float, com: tuple[float, float]) -> None:
     """What friction can stop within the step stands afterwards, and does not turn back."""
     b = rubbing(yaw=yaw, com_x=com[0], com_y=com[1], cvx=0.006, cvy=-0.004, wz=0.01)
-    rub_on_ground(b[0], GRAVITY, DT)
+    apply_ground_friction(b[0], GRAVITY, DT)
     speed = np.hypot(b["cvx"][0], b["cvy"][0])
     # the points are solved in turn: each round leaves a part of the turning, whatever its size
     assert speed < 0.02 * math.hypot(0.006, 0.004)
@@ -169,7 +169,7 @@ def test_friction_takes_energy() -> None:
         values = dict(zip(("cvx", "cvy", "wz", "yaw"), rng.normal(0, 0.1, 4), strict=True))
         b = rubbing(com_x=rng.uniform(-0.2, 0.2), com_y=rng.uniform(-0.2, 0.2), **values)
         before = 3.0 * (b["cvx"] ** 2 + b["cvy"] ** 2) + 0.4 * b["wz"] ** 2
-        rub_on_ground(b[0], GRAVITY, DT)
+        apply_ground_friction(b[0], GRAVITY, DT)
         after = 3.0 * (b["cvx"] ** 2 + b["cvy"] ** 2) + 0.4 * b["wz"] ** 2
         assert after[0] < before[0]
 
@@ -177,5 +177,5 @@ def test_friction_takes_energy() -> None:
 def test_a_block_at_rest_stays_at_rest() -> None:
     b = rubbing(yaw=0.4)
     before = b.copy()
-    rub_on_ground(b[0], GRAVITY, DT)
+    apply_ground_friction(b[0], GRAVITY, DT)
     assert b.tobytes() == before.tobytes()

@@ -5,9 +5,9 @@
 import numpy as np
 
 from mvsim_core.geometry.poses import Pose
+from mvsim_core.scene3d import Part, Scene3d
 from mvsim_core.sensors import SensorContext
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.sensors.scene3d import Part, Scene3d
 from mvsim_core.state.arrays import BODY, DYNAMIC
 from tests.unit.sensors.scenes import NO_STATE, placed, state_of
 

@@ -11,9 +11,9 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.rendering.context import GlMissingError, gl_context
+from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
+from mvsim_core.scene3d import Lights, Material, solids
 from mvsim_core.sensors import Camera, RgbdCamera
-from mvsim_core.sensors.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
-from mvsim_core.sensors.scene3d import Lights, Material, solids
 from mvsim_core.specs.sensor import CameraSpec, RgbdCameraSpec
 from tests.unit.sensors3d.scenes import NO_STATE, room, scene, sensor
 

@@ -10,8 +10,8 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.errors import BuildError
 from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.scene3d import Material, Part, solids
 from mvsim_core.sensors import CloudReading, Laser3d, Lidar3d
-from mvsim_core.sensors.scene3d import Material, Part, solids
 from mvsim_core.specs.sensor import LaserSpec, Lidar3dSpec
 from tests.unit.sensors3d.scenes import (
     DT,

@@ -11,7 +11,7 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.scene3d import (
+from mvsim_core.scene3d import (
     SEE_ALL,
     SEE_FIXED_ONLY,
     Hits,
@@ -21,8 +21,8 @@ from mvsim_core.sensors.scene3d import (
     hides,
     solids,
 )
-from mvsim_core.sensors.scene3d.caster import make_caster
-from mvsim_core.sensors.scene3d.tables import CODE_WEIGHT, FIXED_BIT, body_code
+from mvsim_core.scene3d.caster import make_caster
+from mvsim_core.scene3d.tables import CODE_WEIGHT, FIXED_BIT, body_code
 from mvsim_core.state.arrays import STATIC, WHEEL
 from mvsim_core.terrain.surface import map_height, map_of
 from tests.unit.sensors3d.scenes import (
@@ -327,7 +327,7 @@ def test_tilted_instances_are_exact():
 
 
 def test_without_embree_the_tree_takes_over(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "mvsim_core.sensors.scene3d.embree", None)
+    monkeypatch.setitem(__import__("sys").modules, "mvsim_core.scene3d.embree", None)
     with pytest.warns(UserWarning, match="pip install embreex"):
         caster = make_caster()
     assert type(caster).__name__ == "BvhCaster"

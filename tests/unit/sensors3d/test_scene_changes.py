@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.scene3d import EVERY_COPY, Hits, Part, Rays, Scene3d, hides, solids
-from mvsim_core.sensors.scene3d.layout import REGION
+from mvsim_core.scene3d import EVERY_COPY, Hits, Part, Rays, Scene3d, hides, solids
+from mvsim_core.scene3d.layout import REGION
 from mvsim_core.state.arrays import BODY, STATIC, WHEEL
 from tests.unit.sensors3d.scenes import BACKENDS, NO_BODIES, body_rows, random_rays, scene_of
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mvsim_core.sensors.scene3d import solids
+from mvsim_core.scene3d import solids
 
 
 @pytest.mark.parametrize("turn", [-180, -90, 0, 90, 180])

@@ -13,9 +13,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.sensors.scene3d.layout import FixedCache, Layout, Part
-from mvsim_core.sensors.scene3d.pool import ModelPool
-from mvsim_core.sensors.scene3d.tables import SEE_ALL, Hits, Rays, body_code
+from mvsim_core.scene3d.layout import FixedCache, Layout, Part
+from mvsim_core.scene3d.pool import ModelPool
+from mvsim_core.scene3d.tables import SEE_ALL, Hits, Rays, body_code
 from mvsim_core.state.arrays import WHEEL, Rows
 
 #: Copy of a world: of what is seen in all of them.

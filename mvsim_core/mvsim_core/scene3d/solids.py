@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.geometry.polygons import convex_parts, outline_of
-from mvsim_core.sensors.scene3d.model import GREY, Material, Model, join
-from mvsim_core.sensors.scene3d.rounds import ROUND
+from mvsim_core.scene3d.model import GREY, Material, Model, join
+from mvsim_core.scene3d.rounds import ROUND
 from mvsim_core.state.arrays import FloatArray, IntArray
 
 #: Sides of what is round and says nothing else.

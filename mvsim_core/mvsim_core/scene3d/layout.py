@@ -15,10 +15,10 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from mvsim_core.sensors.scene3d.caster import Caster, Tables, make_caster
-from mvsim_core.sensors.scene3d.model import Model, join
-from mvsim_core.sensors.scene3d.pool import ModelPool
-from mvsim_core.sensors.scene3d.tables import (
+from mvsim_core.scene3d.caster import Caster, Tables, make_caster
+from mvsim_core.scene3d.model import Model, join
+from mvsim_core.scene3d.pool import ModelPool
+from mvsim_core.scene3d.tables import (
     INSTANCE,
     SEE_ALL,
     Hits,

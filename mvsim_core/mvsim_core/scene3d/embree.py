@@ -21,10 +21,10 @@ import numpy as np
 from numba import njit, types
 
 from mvsim_core.errors import MvsimError
-from mvsim_core.sensors.scene3d.caster import Tables
-from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.rounds import round_hit
-from mvsim_core.sensors.scene3d.tables import GLASS, Floats, Hits, Rays, aligned, plane_hit
+from mvsim_core.scene3d.caster import Tables
+from mvsim_core.scene3d.model import Model
+from mvsim_core.scene3d.rounds import round_hit
+from mvsim_core.scene3d.tables import GLASS, Floats, Hits, Rays, aligned, plane_hit
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 _TRIANGLE, _INSTANCE = 0, 121

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.rounds import ROUND
-from mvsim_core.sensors.scene3d.tables import TRIANGLE
+from mvsim_core.scene3d.model import Model
+from mvsim_core.scene3d.rounds import ROUND
+from mvsim_core.scene3d.tables import TRIANGLE
 from mvsim_core.state.arrays import IntArray, Rows
 from mvsim_core.state.tables import Table
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from mvsim_core.sensors.scene3d.layout import Layout, Part
-from mvsim_core.sensors.scene3d.model import Material, Model
-from mvsim_core.sensors.scene3d.scene import EVERY_COPY, Lights, Scene3d, copy_of, hides
-from mvsim_core.sensors.scene3d.tables import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays
+from mvsim_core.scene3d.layout import Layout, Part
+from mvsim_core.scene3d.model import Material, Model
+from mvsim_core.scene3d.scene import EVERY_COPY, Lights, Scene3d, copy_of, hides
+from mvsim_core.scene3d.tables import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays
 
 __all__ = [
     "EVERY_COPY",

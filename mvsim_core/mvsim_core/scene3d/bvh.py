@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numba import njit
 
-from mvsim_core.sensors.scene3d.caster import Tables
-from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.pool import block_size
-from mvsim_core.sensors.scene3d.rounds import local_round_hit, round_hit
-from mvsim_core.sensors.scene3d.tables import GLASS, Hits, Rays, plane_hit
+from mvsim_core.scene3d.caster import Tables
+from mvsim_core.scene3d.model import Model
+from mvsim_core.scene3d.pool import block_size
+from mvsim_core.scene3d.rounds import local_round_hit, round_hit
+from mvsim_core.scene3d.tables import GLASS, Hits, Rays, plane_hit
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 from mvsim_core.state.tables import Table
 

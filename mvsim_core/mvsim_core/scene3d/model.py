@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.sensors.scene3d.rounds import ROUND
+from mvsim_core.scene3d.rounds import ROUND
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 Rgba = tuple[float, float, float, float]

@@ -7,8 +7,8 @@ from __future__ import annotations
 import warnings
 from typing import NamedTuple, Protocol
 
-from mvsim_core.sensors.scene3d.model import Model
-from mvsim_core.sensors.scene3d.tables import Hits, Rays
+from mvsim_core.scene3d.model import Model
+from mvsim_core.scene3d.tables import Hits, Rays
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 
@@ -52,12 +52,12 @@ class Caster(Protocol):
 
 def make_caster(backend: str = "") -> Caster:
     """Return the caster of a kind ("embree" or "bvh"), or the best there is ("")."""
-    from mvsim_core.sensors.scene3d.bvh import BvhCaster
+    from mvsim_core.scene3d.bvh import BvhCaster
 
     if backend == "bvh":
         return BvhCaster()
     try:
-        from mvsim_core.sensors.scene3d.embree import EmbreeCaster
+        from mvsim_core.scene3d.embree import EmbreeCaster
     except Exception as error:  # no wheel, or one that does not fit this machine
         if backend:
             raise

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.meshes.readers import UP_AXIS, MeshError, local_model, read_mesh
-from mvsim_core.sensors.scene3d.model import GREY, Material, Model, Rgba, join
-from mvsim_core.sensors.scene3d.textures import keep_picture, texture_of
+from mvsim_core.scene3d.model import GREY, Material, Model, Rgba, join
+from mvsim_core.scene3d.textures import keep_picture, texture_of
 from mvsim_core.state.arrays import FloatArray
 
 _WHITE = (1.0, 1.0, 1.0)

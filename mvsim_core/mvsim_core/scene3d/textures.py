@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.resources.remote_files import RemoteError, local_copy
-from mvsim_core.sensors.scene3d.model import Material, Rgba
+from mvsim_core.scene3d.model import Material, Rgba
 
 Image = npt.NDArray[np.uint8]
 
