@@ -30,8 +30,8 @@ from mvsim_core.solver.rows import (
 )
 from mvsim_core.state.arrays import Row, Rows
 
-#: Overlap that is left as it is [m].
-SLOP = 2e-4
+#: Overlap to which is pushed apart what overlaps by more than SLOP + PATIENCE [m].
+SLOP, PATIENCE = 2e-4, 5e-5
 #: Slower approaches do not bounce [m/s].
 BOUNCE_SPEED = 1.0
 #: Gaps up to this close like those of what is pressed slowly [m].
@@ -57,7 +57,9 @@ def horizon_of(speed: float, times: tuple[float, float]) -> float:
 @inner
 def push_of(separation: float, h: float) -> float:
     """Return how fast an overlap is pushed apart in a substep of h [m/s]."""
-    depth = max(0.0, -separation - SLOP)
+    depth = -separation - SLOP
+    if depth < PATIENCE:
+        return 0.0
     return min(PUSH_SPEED, depth * min(PUSH_RATE, PUSH_PART / h))
 
 
@@ -68,26 +70,30 @@ def correction(error: float, h: float) -> float:
 
 
 @inner
-def contact_rows(
-    m: Row, points: Rows, rows: Rows, n: int, active: Rows, near: tuple[float, float, float]
+def contact_rows(  # noqa: PLR0913 (arrays of a kernel)
+    m: Row,
+    points: Rows,
+    first: int,
+    rows: Rows,
+    n: int,
+    active: Rows,
+    near: tuple[float, float, float],
 ) -> int:
     """Append the rows of a manifold: normals, then frictions; return the new number of rows.
 
-    `points` are its two rows of POINT, `near` the substep and the rest of the step [s], and the
-    gap up to which a point takes part [m].
+    Its points are the rows of `points` from `first`; `near` has the substep and the rest of the
+    step [s], and the gap up to which a point takes part [m].
     """
     h, reach = near[0], near[2]
     m.used = 0
-    for i in range(m.count):
+    for i in range(first, first + m.count):
         s = separation_now(m, points[i], active)
         points[i].row = -1
-        if s > reach:
-            continue
-        points[i].row = n + m.used
-        m.used += 1
-        r = rows[points[i].row]
-        r.target = s
-    for i in range(m.count):
+        if s <= reach:
+            points[i].row = n + m.used
+            rows[n + m.used].target = s
+            m.used += 1
+    for i in range(first, first + m.count):
         p = points[i]
         if p.row < 0:
             continue

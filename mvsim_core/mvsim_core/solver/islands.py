@@ -53,13 +53,14 @@ def activate(
     bodies: Rows, row: int, known: Known, work: Work, count: int, dt: float
 ) -> tuple[int, int]:
     """Return the row of ACTIVE of a body, made if it has none yet, and their new number."""
+    active = work.active
     if row < 0:
         return 0, count
     slot = work.slots[row]
     if slot >= 0:
         return int(slot), count
     work.slots[row] = count
-    a, b = work.active[count], bodies[row]
+    a, b = active[count], bodies[row]
     set_fixed(a)
     a.row = row
     a.mover = known.mover_of[row]
@@ -98,7 +99,8 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
     rest of the step [s]. Points that were there before keep their
     impulses.
     """
-    a, b = work.active[m.a], work.active[m.b]
+    active, points, first, second = work.active, work.points, work.first, work.second
+    a, b = active[m.a], active[m.b]
     sa, sb = stored.shapes[m.shape_a], stored.shapes[m.shape_b]
     x, y = sa.x - a.com_x, sa.y - a.com_y
     ax, ay = a.c * x - a.s * y, a.s * x + a.c * y
@@ -107,24 +109,24 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
     # from the middle of the first shape to that of the second
     ox = (b.x - a.x) - ax + bx + (b.dx - a.dx)
     oy = (b.y - a.y) - ay + by + (b.dy - a.dy)
-    place_polygon(stored.vertices, sa, (a.c, a.s), (0.0, 0.0), work.first)
-    place_polygon(stored.vertices, sb, (b.c, b.s), (ox, oy), work.second)
+    place_polygon(stored.vertices, sa, (a.c, a.s), (0.0, 0.0), first)
+    place_polygon(stored.vertices, sb, (b.c, b.s), (ox, oy), second)
     ux = (b.vx - b.w * by) - (a.vx - a.w * ay)
     uy = (b.vy + b.w * bx) - (a.vy + a.w * ax)
     spin = abs(a.w) * sa.radius + abs(b.w) * sb.radius
     speed = math.hypot(ux, uy) + spin
     h = m.horizon = horizon_of(speed, times)
     hit = work.hit[0]
-    collide(work.first, sa.count, work.second, sb.count, m.reach, (ux * h, uy * h), spin * h, hit)
+    collide(first, sa.count, second, sb.count, m.reach, (ux * h, uy * h), spin * h, hit)
     m.renew = 1 if speed * h > STALE_WAY else 0
     m.ax, m.ay, m.aa = a.dx, a.dy, a.da
     m.bx, m.by, m.ba = b.dx, b.dy, b.da
     m.nx, m.ny = hit.nx, hit.ny
-    p, q = work.points[2 * number], work.points[2 * number + 1]
+    p, q = points[2 * number], points[2 * number + 1]
     old = (p.id, p.normal, p.tangent, q.id, q.normal, q.tangent, m.count)
     m.count = max(0, hit.count)
     for i in range(m.count):
-        p = work.points[2 * number + i]
+        p = points[2 * number + i]
         hx, hy, p.s, p.id = hit.x0, hit.y0, hit.s0, hit.id0
         if i == 1:
             hx, hy, p.s, p.id = hit.x1, hit.y1, hit.s1, hit.id1
@@ -144,7 +146,8 @@ def renew(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, f
     What comes to touch was only near when its points were found: whether it really meets is a
     question of its way.
     """
-    a, b = work.active[m.a], work.active[m.b]
+    active, points = work.active, work.points
+    a, b = active[m.a], active[m.b]
     ta, tb = a.da - m.aa, b.da - m.ba
     moved = abs((b.dx - m.bx) - (a.dx - m.ax)) + abs((b.dy - m.by) - (a.dy - m.ay))
     stale = moved > STALE_WAY or abs(ta) + abs(tb) > STALE_TURN
@@ -153,8 +156,8 @@ def renew(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, f
         speed += abs(a.w) * a.reach + abs(b.w) * b.reach
         way = speed * horizon_of(speed, times)
         for i in range(m.count):
-            p = work.points[2 * number + i]
-            stale = stale or (p.s > APART and separation_now(m, p, work.active) <= way)
+            p = points[2 * number + i]
+            stale = stale or (p.s > APART and separation_now(m, p, active) <= way)
     if m.renew != 0 or m.count == 0 or stale:
         detect(m, number, stored, work, times)
 
@@ -192,17 +195,18 @@ def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
     Returns:
         Number of active bodies and of manifolds.
     """
+    active, manifolds, points = work.active, work.manifolds, work.points
     number = ZERO
     old = ZERO
     stored = known.stored
     for i in range(keys.shape[0]):
         first, second = keys[i] >> 32, keys[i] & 0xFFFFFFFF
         sa, sb = stored.shapes[first], stored.shapes[second]
-        m = work.manifolds[number]
+        m = manifolds[number]
         m.shape_a, m.shape_b = first, second
         m.a, count = activate(bodies, sa.body, known, work, count, dt)
         m.b, count = activate(bodies, sb.body, known, work, count, dt)
-        a, b = work.active[m.a], work.active[m.b]
+        a, b = active[m.a], active[m.b]
         way = math.hypot(a.vx - b.vx, a.vy - b.vy) * dt
         turn_a, turn_b = min(abs(a.w) * dt, 2.0), min(abs(b.w) * dt, 2.0)
         if turn_a > 0.0:
@@ -223,7 +227,7 @@ def find_manifolds(  # noqa: PLR0913 (arrays of a kernel)
             c = contacts[old]
             same = c.shape_a == first and c.shape_b == second
             if same and c.serial_a == sa.serial and c.serial_b == sb.serial:
-                restore_points(m, number, c, work.points)
+                restore_points(m, number, c, points)
         detect(m, number, stored, work, (dt / SUBSTEPS, dt))
         if work.hit[0].count >= 0:
             number += 1
@@ -242,14 +246,15 @@ def root_of(active: Rows, slot: int) -> int:
 @inner
 def add_item(work: Work, count: int, kind: int, index: int, a: int, b: int) -> int:
     """Append an item and join the islands of its bodies; return the new number of items."""
-    can_a, can_b = can_move(work.active[a]), can_move(work.active[b])
+    active, items = work.active, work.items
+    can_a, can_b = can_move(active[a]), can_move(active[b])
     if not can_a and not can_b:
         return count
-    item = work.items[count]
+    item = items[count]
     item.kind, item.index, item.a, item.b = kind, index, a, b
     if can_a and can_b:
-        root_a, root_b = root_of(work.active, a), root_of(work.active, b)
-        work.active[max(root_a, root_b)].island = min(root_a, root_b)
+        root_a, root_b = root_of(active, a), root_of(active, b)
+        active[max(root_a, root_b)].island = min(root_a, root_b)
     return count + 1
 
 
@@ -273,7 +278,8 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
 
     `counts` are the numbers of active bodies and of manifolds; returns those of bodies and items.
     """
-    count, manifolds = counts
+    manifolds = work.manifolds
+    count, manifold_count = counts
     items = ZERO
     stored, mover_of = known
     for j in range(stored.joints.shape[0]):
@@ -288,8 +294,8 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
         if mover_of[grips[g].body] >= 0:
             b, count = activate(bodies, grips[g].body, known, work, count, dt)
             items = add_item(work, items, GRIP_ITEM, g, ZERO, b)
-    for m in range(manifolds):
-        pair = work.manifolds[m]
+    for m in range(manifold_count):
+        pair = manifolds[m]
         items = add_item(work, items, PAIR_ITEM, m, pair.a, pair.b)
     for w in range(walls.shape[0]):
         walls[w].impulse = 0.0

@@ -141,50 +141,52 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     dt: float,
 ) -> int:
     """Solve all islands, advance all movers and return the number of contacts of this step."""
+    active, manifolds, slots = work.active, work.manifolds, work.slots
     stored = known.stored
-    set_fixed(work.active[0])
-    count, manifolds = find_manifolds(bodies, known, work, contacts, keys, ZERO + 1, dt)
-    count, items = collect_items(bodies, known, work, walls, grips, (count, manifolds), dt)
-    islands = sort_islands(stored, work, grips, count, items)
-    for i in range(islands):
+    set_fixed(active[0])
+    count, manifold_count = find_manifolds(bodies, known, work, contacts, keys, ZERO + 1, dt)
+    count, items = collect_items(bodies, known, work, walls, grips, (count, manifold_count), dt)
+    island_count = sort_islands(stored, work, grips, count, items)
+    for i in range(island_count):
         if work.islands[i].items > 0:
             solve_island(work.islands[i], stored, work, walls, grips, dt)
     number = ZERO
-    for m in range(manifolds):
-        number = keep_contact(work.manifolds[m], m, stored, work, number)
+    for m in range(manifold_count):
+        number = keep_contact(manifolds[m], m, stored, work, number)
     for w in range(walls.shape[0]):
         if walls[w].impulse > 0.0:
-            work.active[work.slots[walls[w].body]].touching += 1
+            active[slots[walls[w].body]].touching += 1
     for g in range(grips.shape[0]):
-        slot = work.slots[grips[g].body]
+        slot = slots[grips[g].body]
         if slot >= 0:
-            work.active[slot].grip_x += grips[g].impulse_x
-            work.active[slot].grip_y += grips[g].impulse_y
+            active[slot].grip_x += grips[g].impulse_x
+            active[slot].grip_y += grips[g].impulse_y
     for k in range(movers.shape[0]):
         b = bodies[movers[k]]
         b.touching = 0
-        slot = work.slots[movers[k]]
+        slot = slots[movers[k]]
         if slot < 0:
             advance_free(b, guards[k], dt)
             continue
-        a = work.active[slot]
+        a = active[slot]
         b.touching = a.touching
         if not can_move(a):
             a.changed = 0
         advance_active(b, guards[k], a, dt)
     for slot in range(1, count):
-        work.slots[work.active[slot].row] = -1
+        slots[active[slot].row] = -1
     return number
 
 
 @inner
 def keep_contact(m: Row, number: int, stored: Stored, work: Work, count: int) -> int:
     """Append the contact of a manifold, if it has points, and return the new number."""
+    active, points = work.active, work.points
     gap = smallest_gap(m, number, work)
     touching = m.total > 0.0 or gap <= TOUCH
     if m.count == 0 and not touching:
         return count
-    a, b = work.active[m.a], work.active[m.b]
+    a, b = active[m.a], active[m.b]
     c = work.contacts[count]
     c.shape_a, c.shape_b = m.shape_a, m.shape_b
     c.serial_a, c.serial_b = stored.shapes[m.shape_a].serial, stored.shapes[m.shape_b].serial
@@ -195,7 +197,7 @@ def keep_contact(m: Row, number: int, stored: Stored, work: Work, count: int) ->
     c.nx, c.ny = m.nx, m.ny
     c.separation = gap
     c.impulse = m.total
-    p, q = work.points[2 * number], work.points[2 * number + 1]
+    p, q = points[2 * number], points[2 * number + 1]
     if m.total == 0.0:
         second = m.count > 1 and q.s < p.s
         m.x, m.y = a.dx + (q.ax if second else p.ax), a.dy + (q.ay if second else p.ay)

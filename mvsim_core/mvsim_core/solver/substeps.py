@@ -47,9 +47,9 @@ from mvsim_core.state.arrays import Row, Rows
 #: Most sweeps of a substep, and the change of velocities at which they end, relative to the
 #: largest relative velocity.
 MOST_SWEEPS, TOLERANCE = 50, 1e-11
-#: Large islands get fewer sweeps, so that they visit this many rows a substep, but not less than
-#: so many sweeps: warm starting lets a pile converge over steps.
-ROW_VISITS, LEAST_SWEEPS = 10000, 8
+#: Large islands visit this many rows in the first substep, but in each sweep them so often at
+#: least: warm starting lets a pile converge over steps.
+ROW_VISITS, LEAST_SWEEPS = 10000, 5
 #: A contact point takes part if it can be reached in a substep at this multiple of the highest
 #: speed in the island.
 REACHED = 4.0
@@ -67,6 +67,8 @@ def solve_island(
         reach = SLOP + REACHED * h * start_substep(island, work, k * h)
         count = build_rows(island, stored, work, walls, grips, (k, dt, reach))
         most = min(MOST_SWEEPS, max(LEAST_SWEEPS, ROW_VISITS // max(1, count)))
+        if k > 0 and most < MOST_SWEEPS:
+            most = LEAST_SWEEPS
         tolerance = TOLERANCE * largest_speed(work.rows, count)
         level = kinetic_energy(island, work)
         if k == 0:
@@ -89,17 +91,18 @@ def start_substep(island: Row, work: Work, time: float) -> float:
 
     Returns the highest speed of any point of the bodies [m/s].
     """
+    active, order, sorted_items = work.active, work.order, work.sorted_items
     fastest = 0.0
     for i in range(island.body, island.body + island.bodies):
-        b = work.active[work.order[i]]
+        b = active[order[i]]
         b.old_vx, b.old_vy, b.old_w = b.vx, b.vy, b.w
         b.px = b.py = b.pw = 0.0
         fastest = max(fastest, math.hypot(b.vx, b.vy) + abs(b.w) * b.reach)
     if island.driven != 0:
         for i in range(island.item, island.item + island.items):
-            item = work.sorted_items[i]
+            item = sorted_items[i]
             for slot in (item.a, item.b):
-                b = work.active[slot]
+                b = active[slot]
                 move_driven(b, time)
                 if b.driven != 0:
                     speed_b = math.hypot(b.vx, b.vy) + abs(b.w) * b.reach
@@ -121,13 +124,19 @@ def build_rows(
     `when` has the number of the substep, the length of the step [s], and the gap up to which
     contact points take part [m].
     """
+    active, rows, points, manifolds, sorted_items = (
+        work.active,
+        work.rows,
+        work.points,
+        work.manifolds,
+        work.sorted_items,
+    )
     n = ZERO
     k, dt, reach = when
     h = dt / island.substeps
     near = (h, dt - k * h, reach)
-    rows, active = work.rows, work.active
     for i in range(island.item, island.item + island.items):
-        item = work.sorted_items[i]
+        item = sorted_items[i]
         item.row = n
         if item.kind == JOINT_ITEM:
             joint = stored.joints[item.index]
@@ -137,13 +146,13 @@ def build_rows(
         elif item.kind == GRIP_ITEM:
             n = grip_rows(grips[item.index], item.b, rows, n, active, dt)
         elif item.kind == PAIR_ITEM:
-            m = work.manifolds[item.index]
+            m = manifolds[item.index]
             if k > 0:
                 renew(m, item.index, stored, work, (h, dt - k * h))
-            points = work.points[2 * item.index : 2 * item.index + 2]
-            n = contact_rows(m, points, rows, n, active, near)
+            first = 2 * item.index
+            n = contact_rows(m, points, first, rows, n, active, near)
             if k == 0:
-                for j in range(m.count):
+                for j in range(first, first + m.count):
                     if points[j].row >= 0:
                         rows[points[j].row].impulse = points[j].normal
                         rows[points[j].row + m.used].impulse = points[j].tangent
@@ -190,7 +199,7 @@ def bounce(island: Row, work: Work, count: int) -> bool:
     The restitution of a point is that of `b2ApplyRestitutionTask`: it was approached faster than
     BOUNCE_SPEED and an impulse acts.
     """
-    rows = work.rows
+    active, order, rows = work.active, work.order, work.rows
     found = False
     for i in range(count):
         r = rows[i]
@@ -201,7 +210,7 @@ def bounce(island: Row, work: Work, count: int) -> bool:
         for i in range(count):
             rows[i].kept = rows[i].impulse
         for i in range(island.body, island.body + island.bodies):
-            b = work.active[work.order[i]]
+            b = active[order[i]]
             b.mid_vx, b.mid_vy, b.mid_w = b.vx, b.vy, b.w
     return found
 
@@ -217,9 +226,10 @@ def inertia_of(b: Row) -> tuple[float, float]:
 @inner
 def kinetic_energy(island: Row, work: Work) -> float:
     """Return the kinetic energy of an island [J]."""
+    active, order = work.active, work.order
     energy = 0.0
     for i in range(island.body, island.body + island.bodies):
-        b = work.active[work.order[i]]
+        b = active[order[i]]
         mass, inertia = inertia_of(b)
         energy += 0.5 * (mass * (b.vx * b.vx + b.vy * b.vy) + inertia * b.w * b.w)
     return energy
@@ -232,11 +242,12 @@ def limit_energy(island: Row, work: Work, count: int, level: float) -> None:
     Velocities become v0 + t (v - v0), v0 those of the start, with the largest t <= 1 that keeps
     the energy.
     """
+    active, order, rows = work.active, work.order, work.rows
     if kinetic_energy(island, work) <= level:
         return
     linear = square = 0.0
     for i in range(island.body, island.body + island.bodies):
-        b = work.active[work.order[i]]
+        b = active[order[i]]
         mass, inertia = inertia_of(b)
         ux, uy, uw = b.vx - b.old_vx, b.vy - b.old_vy, b.w - b.old_w
         linear += mass * (b.old_vx * ux + b.old_vy * uy) + inertia * b.old_w * uw
@@ -245,22 +256,23 @@ def limit_energy(island: Row, work: Work, count: int, level: float) -> None:
         return
     t = min(1.0, max(0.0, -linear / square))
     for i in range(island.body, island.body + island.bodies):
-        b = work.active[work.order[i]]
+        b = active[order[i]]
         b.vx = b.old_vx + t * (b.vx - b.old_vx)
         b.vy = b.old_vy + t * (b.vy - b.old_vy)
         b.w = b.old_w + t * (b.w - b.old_w)
     for i in range(count):
-        work.rows[i].impulse *= t
+        rows[i].impulse *= t
 
 
 @inner
 def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
     """Do what `limit_energy` does, from the velocities before restitution."""
+    active, order, rows = work.active, work.order, work.rows
     if kinetic_energy(island, work) <= level:
         return
     linear = square = before = 0.0
     for i in range(island.body, island.body + island.bodies):
-        b = work.active[work.order[i]]
+        b = active[order[i]]
         mass, inertia = inertia_of(b)
         ux, uy, uw = b.vx - b.mid_vx, b.vy - b.mid_vy, b.w - b.mid_w
         before += 0.5 * (mass * (b.mid_vx * b.mid_vx + b.mid_vy * b.mid_vy))
@@ -272,12 +284,12 @@ def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
         root = math.sqrt(max(0.0, linear * linear + 4.0 * square * (level - before)))
         t = min(1.0, max(0.0, (root - linear) / (2.0 * square)))
     for i in range(island.body, island.body + island.bodies):
-        b = work.active[work.order[i]]
+        b = active[order[i]]
         b.vx = b.mid_vx + t * (b.vx - b.mid_vx)
         b.vy = b.mid_vy + t * (b.vy - b.mid_vy)
         b.w = b.mid_w + t * (b.w - b.mid_w)
     for i in range(count):
-        r = work.rows[i]
+        r = rows[i]
         r.impulse = r.kept + t * (r.impulse - r.kept)
     limit_energy(island, work, count, level)
 
@@ -285,7 +297,7 @@ def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
 @inner
 def push(work: Work, count: int, sweeps: int) -> None:
     """Solve the pushing velocities, if anything overlaps or a joint is off."""
-    rows = work.rows
+    active, rows = work.active, work.rows
     most = 0.0
     for i in range(count):
         most = max(most, abs(rows[i].push))
@@ -294,21 +306,22 @@ def push(work: Work, count: int, sweeps: int) -> None:
     for i in range(count):  # velocities that separate push too
         r = rows[i]
         if r.kind == AT_LEAST or r.kind == PAIR or r.kind == PAIR_SECOND:
-            r.push -= max(0.0, speed(r, work.active) - min(0.0, r.target))
+            r.push -= max(0.0, speed(r, active) - min(0.0, r.target))
     for _ in range(sweeps):
-        if push_sweep(rows, count, work.active) <= PUSH_TOLERANCE * most:
+        if push_sweep(rows, count, active) <= PUSH_TOLERANCE * most:
             return
 
 
 @inner
 def store(island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: int) -> None:
     """Take the impulses of a substep out of the rows."""
-    rows = work.rows
+    rows, manifolds, sorted_items = work.rows, work.manifolds, work.sorted_items
+    active, points = work.active, work.points
     for i in range(island.item, island.item + island.items):
-        item = work.sorted_items[i]
+        item = sorted_items[i]
         r = rows[item.row]
         if item.kind == PAIR_ITEM:
-            store_contact(work.manifolds[item.index], item.index, work, k)
+            store_contact(manifolds[item.index], 2 * item.index, points, rows, active, k)
         elif item.kind == GRIP_ITEM:
             grip = grips[item.index]
             if grip.isotropic != 0:
@@ -342,15 +355,15 @@ def store_joint(joint: Row, rows: Rows, first: int, end: int) -> None:
 
 
 @inner
-def store_contact(m: Row, number: int, work: Work, k: int) -> None:
-    """Keep the impulses of a manifold."""
-    a = work.active[m.a]
+def store_contact(m: Row, first: int, points: Rows, rows: Rows, active: Rows, k: int) -> None:
+    """Keep the impulses of a manifold whose points start at `first`."""
+    a = active[m.a]
     for j in range(m.count):
-        p = work.points[2 * number + j]
+        p = points[first + j]
         impulse = tangent = 0.0
         if p.row >= 0:
-            impulse = work.rows[p.row].impulse
-            tangent = work.rows[p.row + m.used].impulse
+            impulse = rows[p.row].impulse
+            tangent = rows[p.row + m.used].impulse
         if k == 0:
             p.normal, p.tangent = impulse, tangent
         m.total += impulse
@@ -362,8 +375,9 @@ def store_contact(m: Row, number: int, work: Work, k: int) -> None:
 @inner
 def move(island: Row, work: Work, h: float) -> None:
     """Move the bodies of an island over a substep of `h` [s]."""
+    active, order = work.active, work.order
     for i in range(island.body, island.body + island.bodies):
-        b = work.active[work.order[i]]
+        b = active[order[i]]
         if (
             b.vx != b.old_vx
             or b.vy != b.old_vy
@@ -386,7 +400,8 @@ def move(island: Row, work: Work, h: float) -> None:
 @inner
 def smallest_gap(m: Row, number: int, work: Work) -> float:
     """Return the smallest separation of a manifold now [m]; inf without points."""
+    active, points = work.active, work.points
     least = math.inf
     for j in range(m.count):
-        least = min(least, separation_now(m, work.points[2 * number + j], work.active))
+        least = min(least, separation_now(m, points[2 * number + j], active))
     return least
