@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -194,8 +194,7 @@ def differences(a: Any, b: Any, path: str = "data") -> list[str]:
     if isinstance(a, Entity | JointState):  # slots, which have a __getstate__ of their own
         return [
             d
-            for name in a.__slots__
-            if name != "token"
+            for name in (field.name for field in fields(a) if field.name != "token")
             for d in differences(getattr(a, name), getattr(b, name), f"{path}.{name}")
         ]
     if "__getstate__" in type(a).__dict__:
