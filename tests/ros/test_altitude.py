@@ -12,9 +12,8 @@ import pytest
 
 pytest.importorskip("rclpy")
 
-from mvsim_ros2.conversions.inertial import fix_message
-
 from mvsim_core import World, load_world
+from mvsim_ros2.conversions.imu_gnss import fix_message
 from mvsim_ros2.conversions.stamps import stamp_of
 from tests.ros.worlds import GEOREFERENCE
 from tests.unit.sensors.inertial import gnss_xml, robot

@@ -13,7 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit as typed_njit
+
+#: Its stubs do not know all of its options.
+njit: Any = typed_njit
 
 #: A kernel called from Python.
 kernel: Any = njit(cache=True, nogil=True, error_model="numpy")
@@ -26,4 +29,4 @@ inner: Any = njit(
     no_cfunc_wrapper=True,
 )
 #: Where counters start.
-ZERO = np.int64(0)
+ZERO: Any = np.int64(0)

@@ -210,7 +210,7 @@ class ContactData:
     def touches(self) -> list[Touch]:
         """Return the pairs in contact after the last step, by owners, sorted."""
         found: dict[tuple[int, int], Touch] = {}
-        weight: dict[tuple[int, int], float] = {}
+        weight: dict[tuple[int, int], tuple[float, float]] = {}
         shapes = self.shapes.rows
         for c in self.contacts[self.contacts["touching"] != 0]:
             sa, sb = shapes[c["shape_a"]], shapes[c["shape_b"]]

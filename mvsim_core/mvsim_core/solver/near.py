@@ -11,6 +11,7 @@ depend on when the list was made.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ HEIGHT_TOLERANCE = 1e-3
 #: Results of `check_guards` beside the first bad row and -1.
 STALE = -2
 #: No row.
-NONE = np.int64(-1)
+NONE: Any = np.int64(-1)
 
 
 @inner
@@ -254,7 +255,7 @@ def pairs_kernel(
                 i = stored.shapes[i].next
     if count <= found.keys.shape[0]:
         found.keys[:count].sort()
-    return count
+    return int(count)
 
 
 @inner

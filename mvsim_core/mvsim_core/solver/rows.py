@@ -151,7 +151,7 @@ def solve_vector(r: Row, second: Row, active: Rows) -> float:
     if size > r.limit:
         x *= r.limit / size
         y *= r.limit / size
-    return max(change(r, x, active), change(second, y, active))
+    return float(max(change(r, x, active), change(second, y, active)))
 
 
 @inner
@@ -161,7 +161,7 @@ def solve_pair(r: Row, second: Row, active: Rows) -> float:
     if det < DEPENDENT * r.k * second.k:
         worst = change(r, max(0.0, r.impulse - r.mass * (speed(r, active) - r.target)), active)
         y = second.impulse - second.mass * (speed(second, active) - second.target)
-        return max(worst, change(second, max(0.0, y), active))
+        return float(max(worst, change(second, max(0.0, y), active)))
     # velocities without the impulses of both
     u = speed(r, active) - r.target - r.k * r.impulse - r.cross * second.impulse
     v = speed(second, active) - second.target - r.cross * r.impulse - second.k * second.impulse
@@ -171,7 +171,7 @@ def solve_pair(r: Row, second: Row, active: Rows) -> float:
         x, y = max(0.0, -u * r.mass), 0.0
         if r.cross * x + v < 0.0:
             x, y = 0.0, max(0.0, -v * second.mass)
-    return max(change(r, x, active), change(second, y, active))
+    return float(max(change(r, x, active), change(second, y, active)))
 
 
 @inner

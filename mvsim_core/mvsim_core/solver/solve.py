@@ -175,7 +175,7 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
         advance_active(b, guards[k], a, dt)
     for slot in range(1, count):
         slots[active[slot].row] = -1
-    return number
+    return int(number)
 
 
 @inner

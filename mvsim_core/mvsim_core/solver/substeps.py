@@ -160,7 +160,7 @@ def build_rows(
                         rows[points[j].row + m.used].impulse = points[j].tangent
         else:
             n = wall_rows(walls[item.index], item.b, rows, n, active, near)
-    return n
+    return int(n)
 
 
 @inner

@@ -215,7 +215,7 @@ def body_row(
         inertia: Mass properties.
         kind: STATIC, DYNAMIC or KINEMATIC.
     """
-    row = zero_rows(1, BODY)
+    row: Rows = zero_rows(1, BODY)
     set_motion(row, pose, twist, inertia)
     row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
     row["cos_x"] = row["cos_y"] = 1.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -191,6 +191,12 @@ def differences(a: Any, b: Any, path: str = "data") -> list[str]:
         return [] if a.name == b.name else [f"{path}: {a.name} and {b.name}"]
     if type(a) is not type(b):
         return [f"{path}: {type(a).__name__} and {type(b).__name__}"]
+    if isinstance(a, Entity | JointState):  # slots, which have a __getstate__ of their own
+        return [
+            d
+            for name in (field.name for field in fields(a) if field.name != "token")
+            for d in differences(getattr(a, name), getattr(b, name), f"{path}.{name}")
+        ]
     if "__getstate__" in type(a).__dict__:
         return differences(a.__getstate__(), b.__getstate__(), path)
     if isinstance(a, np.ndarray):
