@@ -355,32 +355,57 @@ def _shape_of(
     return _Made(row, vertices, math.hypot(*middle) + radius)
 
 
-def _polygon(corners: FloatArray) -> tuple[Rows, FloatArray, float]:
+def _polygon(corners: FloatArray) -> tuple[Rows, tuple[float, float], float]:
     """Return rows of VERTEX, the mean of the corners and the radius about it [m]."""
     if corners.ndim != 2 or corners.shape[1:] != (2,) or len(corners) < 3:
         raise ValueError(f"a shape needs (n >= 3, 2) corners, got shape {corners.shape}")
-    if not np.isfinite(corners).all():
+    rows = np.zeros(len(corners), VERTEX)
+    x, y, radius, convex = polygon_kernel(corners, rows)
+    if not math.isfinite(x + y + radius):
         raise ValueError("the corners of a shape must be finite")
-    middle = corners[0] + (corners - corners[0]).mean(axis=0)
-    local = corners - middle
-    edge = np.roll(local, -1, axis=0) - local
-    length = np.hypot(edge[:, 0], edge[:, 1])
-    following = np.roll(edge, -1, axis=0)
-    turn = edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0]
-    # collinear corners are kept; rounding may turn them by a hair
-    hair = -1e-9 * length * np.roll(length, -1)
-    if (length == 0.0).any() or (turn < hair).any() or not _area(local) > 0.0:
+    if not convex:
         raise ValueError("the corners of a shape must be distinct, convex and counter-clockwise")
-    rows = np.zeros(len(local), VERTEX)
-    rows["x"], rows["y"] = local.T
-    rows["nx"], rows["ny"] = edge[:, 1] / length, -edge[:, 0] / length
-    return rows, middle, float(np.hypot(local[:, 0], local[:, 1]).max())
+    return rows, (x, y), radius
 
 
-def _area(corners: FloatArray) -> float:
-    following = np.roll(corners, -1, axis=0)
-    cross = corners[:, 0] * following[:, 1] - corners[:, 1] * following[:, 0]
-    return 0.5 * float(cross.sum())
+#: Turn of an edge to the right that is rounding, of a collinear corner [rad].
+HAIR = 1e-9
+
+
+@kernel
+def polygon_kernel(corners: FloatArray, rows: Rows) -> tuple[float, float, float, bool]:
+    """Write the rows of VERTEX of corners (n, 2) [m].
+
+    Returns:
+        Mean of the corners and radius about it [m], and whether they are distinct, convex,
+        counter-clockwise, and go round once.
+    """
+    n = corners.shape[0]
+    x = y = 0.0
+    for i in range(n):  # near the first corner the sums lose no digits
+        x += (corners[i, 0] - corners[0, 0]) / n
+        y += (corners[i, 1] - corners[0, 1]) / n
+    x += corners[0, 0]
+    y += corners[0, 1]
+    radius = 0.0
+    for i in range(n):
+        rows[i].x = corners[i, 0] - x
+        rows[i].y = corners[i, 1] - y
+        radius = max(radius, math.hypot(rows[i].x, rows[i].y))
+    convex = True
+    turned = 0.0
+    before_x = rows[0].x - rows[n - 1].x
+    before_y = rows[0].y - rows[n - 1].y
+    for i in range(n):
+        j = i + 1 if i + 1 < n else 0
+        ex, ey = rows[j].x - rows[i].x, rows[j].y - rows[i].y
+        length = math.hypot(ex, ey)
+        rows[i].nx, rows[i].ny = ey / length, -ex / length
+        angle = math.atan2(before_x * ey - before_y * ex, before_x * ex + before_y * ey)
+        convex = convex and length > 0.0 and -HAIR < angle < math.pi - HAIR
+        turned += angle
+        before_x, before_y = ex, ey
+    return x, y, radius, convex and abs(turned - 2.0 * math.pi) < 1.0
 
 
 @kernel
