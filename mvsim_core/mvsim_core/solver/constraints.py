@@ -171,7 +171,7 @@ def grip_rows(grip: Row, slot: int, rows: Rows, n: int, active: Rows, dt: float)
         r.kind = BOUNDED
         r.limit = limit
         r.target = grip.velocity
-        r.impulse = along[0] * grip.impulse_x + along[1] * grip.impulse_y
+        r.impulse = r.start = along[0] * grip.impulse_x + along[1] * grip.impulse_y
         r.before = speed(r, active)
         return n + 1
     t = rows[n + 1]
@@ -180,7 +180,8 @@ def grip_rows(grip: Row, slot: int, rows: Rows, n: int, active: Rows, dt: float)
     r.kind, t.kind = VECTOR, SECOND
     r.limit = t.limit = limit
     r.target, t.target = grip.velocity * along[0], grip.velocity * along[1]
-    r.impulse, t.impulse = grip.impulse_x, grip.impulse_y
+    r.impulse = r.start = grip.impulse_x
+    t.impulse = t.start = grip.impulse_y
     r.before, t.before = speed(r, active), speed(t, active)
     couple(r, t, active)
     return n + 2

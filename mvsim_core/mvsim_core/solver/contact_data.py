@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt

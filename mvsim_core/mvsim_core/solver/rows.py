@@ -109,6 +109,7 @@ def finish(r: Row, active: Rows) -> None:
     r.limit = math.inf
     r.restitution = 0.0
     r.impulse = 0.0
+    r.start = 0.0
     r.push = 0.0
     r.pushed = 0.0
     r.mate = -1

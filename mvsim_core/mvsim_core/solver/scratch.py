@@ -142,6 +142,7 @@ ROW = np.dtype(
         ("restitution", "f8"),  # 1
         ("before", "f8"),  # m/s, relative velocity at the start of the substep
         ("impulse", "f8"),  # N s
+        ("start", "f8"),  # N s, given in earlier substeps
         ("kept", "f8"),  # N s, before restitution
         ("push", "f8"),  # m/s, that pushes an error out
         ("pushed", "f8"),  # N s, its impulse

@@ -53,6 +53,8 @@ ROW_VISITS, LEAST_SWEEPS = 10000, 5
 #: A contact point takes part if it can be reached in a substep at this multiple of the highest
 #: speed in the island.
 REACHED = 4.0
+#: Growth of energy that counts as rounding [1].
+ROUNDING = 1e-13
 #: Sweeps of the pushing velocities need less precision.
 PUSH_TOLERANCE = 1e-3
 
@@ -243,7 +245,7 @@ def limit_energy(island: Row, work: Work, count: int, level: float) -> None:
     the energy.
     """
     active, order, rows = work.active, work.order, work.rows
-    if kinetic_energy(island, work) <= level:
+    if kinetic_energy(island, work) <= level * (1.0 + ROUNDING):
         return
     linear = square = 0.0
     for i in range(island.body, island.body + island.bodies):
@@ -261,14 +263,15 @@ def limit_energy(island: Row, work: Work, count: int, level: float) -> None:
         b.vy = b.old_vy + t * (b.vy - b.old_vy)
         b.w = b.old_w + t * (b.w - b.old_w)
     for i in range(count):
-        rows[i].impulse *= t
+        r = rows[i]
+        r.impulse = r.start + t * (r.impulse - r.start)
 
 
 @inner
 def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
     """Do what `limit_energy` does, from the velocities before restitution."""
     active, order, rows = work.active, work.order, work.rows
-    if kinetic_energy(island, work) <= level:
+    if kinetic_energy(island, work) <= level * (1.0 + ROUNDING):
         return
     linear = square = before = 0.0
     for i in range(island.body, island.body + island.bodies):
