@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
