@@ -282,8 +282,8 @@ def test_torques_of_a_pivot_are_equal_and_opposite_and_limited() -> None:
             )
             for b in w.bodies
         )
-        # the joint passes on some 6 N s, at anchors that are RIGID apart at most
-        assert abs(spin) < 12.0 * RIGID
+        # joint impulses act at the anchors of the start of a substep: an error of first order
+        assert abs(spin) < 0.9 * w.dt
 
 
 TRAIN = world(
