@@ -35,7 +35,7 @@ def found() -> list[dict[str, Hashes]]:
                 text=True,
             )
         )
-    outputs = [process.communicate(timeout=300)[0] for process in running]
+    outputs = [process.communicate(timeout=900)[0] for process in running]
     assert all(process.returncode == 0 for process in running)
     return [json.loads(text) for text in outputs]
 
