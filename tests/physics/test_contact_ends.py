@@ -20,6 +20,8 @@ FEET = [
     *((0.1, 0.45), (0.25, 0.45), (0.25, 0.55), (0.1, 0.55), (0.1, 2), (-0.1, 2)),
 ]
 SPEED = 0.5
+#: Gap up to which a contact is one [m].
+NEAR = 1e-3
 
 
 def rocking(tilt_deg: float) -> World:
@@ -45,25 +47,52 @@ def feet(w: World) -> list[complex]:
     return [complex(p.x, p.y) + cmath.exp(1j * p.yaw) * complex(0.25, y) for y in (-0.5, 0.5)]
 
 
+def corner_gaps(w: World) -> list[tuple[float, float]]:
+    """Return distance from the wall and y of each corner [m], the nearest first."""
+    p = w.blocks["bar"].pose
+    places = [complex(p.x, p.y) + cmath.exp(1j * p.yaw) * complex(*corner) for corner in FEET]
+    return sorted((2.0 - place.real, place.imag) for place in places)
+
+
 @pytest.mark.parametrize("tilt_deg", [3.0, -3.0])
 def test_when_the_first_foot_leaves_the_second_is_reported(tilt_deg: float) -> None:
     """The bar lands on one foot, rocks onto the other, and the first one lifts off."""
     w = rocking(tilt_deg)
     first, second = (0, 1) if tilt_deg > 0 else (1, 0)
     landed = checked = 0
-    while w.time < 4.0:
+    while w.time < 1.5:
         w.step()
         gaps = [2.0 - tip.real for tip in feet(w)]
         points = [c.point for c in w.contacts]
-        if points and gaps[second] > 0.03 and gaps[first] < 0.01:
+        if points and gaps[second] > 0.03:
             landed += 1
-            assert all(abs(y - feet(w)[first].imag) < 0.15 for _, y in points)
-        # lifted by more than the margin of 2 cm within which a solver may look ahead
-        if landed and 0.021 < gaps[first] < 0.05 and gaps[second] < 0.01:
+            assert all(abs(y - feet(w)[first].imag) < 0.06 for _, y in points)
+        if landed and gaps[first] > 2.0 * NEAR and gaps[second] < NEAR:
             checked += len(points)
-            assert all(abs(y - feet(w)[second].imag) < 0.15 for _, y in points)
+            assert all(abs(y - feet(w)[second].imag) < 0.06 for _, y in points)
     assert landed
     assert checked
+
+
+@pytest.mark.parametrize("tilt_deg", [3.0, -3.0, 0.2])
+def test_the_nearest_corner_is_reported_and_nothing_before_it_touches(tilt_deg: float) -> None:
+    """One point a pair: of all shapes that touch the one that pushes most, then the nearest."""
+    w = rocking(tilt_deg)
+    touched = both = 0
+    while w.time < 1.5:
+        w.step()
+        (gap, y), *others = corner_gaps(w)
+        if gap > 2.0 * NEAR:
+            assert w.contacts == []
+            assert w.blocks["bar"].in_collision is False
+        for contact in w.contacts:
+            touched += 1
+            other = min(distance for distance, place in others if abs(place - y) > 0.2)
+            if other > gap + 2e-4:  # clearly farther
+                assert contact.point[1] == pytest.approx(y, abs=0.01)
+                both += other < NEAR
+    assert touched
+    assert both, "two feet touch at the same time"
 
 
 def test_when_the_whole_bar_has_left_nothing_is_reported() -> None:
