@@ -11,6 +11,7 @@ import pytest
 
 from mvsim_core import kernel_cache
 from mvsim_core.kernel_cache import VARIABLE, choose_kernel_cache
+from tests.physics.worlds import block, cart, twist_pid, world
 
 LAW = """
 from numba import njit
@@ -119,3 +120,46 @@ def test_a_folder_that_others_can_write_to_is_not_taken(nothing_writable: Path) 
 def test_folders_that_can_be_made_count_as_writable(tmp_path: Path) -> None:
     assert kernel_cache._writable(tmp_path / "not" / "yet")
     assert not kernel_cache._writable(Path("/proc/1/nothing"))
+
+
+STALL = """
+import sys
+from numba.core.registry import CPUDispatcher
+from mvsim_core import load_world
+
+def compiled():
+    values = [
+        value for name, module in list(sys.modules.items()) if name.startswith("mvsim_core")
+        for value in vars(module).values() if isinstance(value, CPUDispatcher)
+    ]
+    return {f"{value.__module__}.{value.__name__}": len(value.signatures) for value in values}
+
+world = load_world(text=sys.stdin.read())
+world.step()
+before = compiled()
+robot = world.vehicles["r1"]
+robot.set_twist(1.0)
+world.run(3.0)
+assert robot.pose.x > 0.5 and world.blocks["b"].pose.x > 1.6, (robot.pose, world.blocks["b"].pose)
+kept = world.data.copy()
+world.reset()
+world.run(0.1)
+world.restore(kept)
+world.run(0.1)
+print(*sorted(name for name, count in compiled().items() if count > before.get(name, 0)))
+"""
+
+
+def test_the_first_contact_waits_for_no_compiler() -> None:
+    """All kernels of a step exist after the first: a push, a ramp, a reset compile nothing."""
+    lidar = '<sensor class="laser" name="laser"> <sensor_period>0.02</sensor_period> </sensor>'
+    ramp = (
+        '<block name="ramp"> <init_pose>0 -3 0</init_pose> <static>true</static>'
+        ' <geometry type="ramp" lx="2" ly="2" lz="0.4"/> </block>'
+    )
+    robot = cart("r1", controller=twist_pid(), extra=lidar)
+    text = world(robot, block("b", pose="1.5 0 0", mass=3.0), ramp)
+    command = [sys.executable, "-c", STALL]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []

@@ -4,6 +4,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+import numpy as np
+
+from mvsim_core.solver.base import Material
 from mvsim_core.solver.compiled import ZERO, inner, kernel
 from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.solver.contact_types import NO_GRIPS, NO_WALLS, Stored
@@ -19,7 +24,8 @@ from mvsim_core.solver.motion_kernels import advance_active, advance_free, free_
 from mvsim_core.solver.near import STALE, pairs_kernel, rebuild_kernel
 from mvsim_core.solver.scratch import Scratch, Work
 from mvsim_core.solver.substeps import smallest_gap, solve_island
-from mvsim_core.state.arrays import IntArray, Row, Rows
+from mvsim_core.state.arrays import BODY, DYNAMIC, IntArray, Row, Rows
+from mvsim_core.state.tables import Table
 
 #: Gap up to which two shapes count as touching [m].
 TOUCH = 1e-3
@@ -72,6 +78,19 @@ def solve(
         free_kernel(bodies, movers, scratch.found.guards, dt, True)
         contacts.contacts = contacts.contacts[:0].copy()
     return -1
+
+
+@cache
+def warm() -> None:
+    """Compile or load all that `solve` runs, so that the first contact does not stall a step."""
+    bodies, contacts = Table(BODY), ContactData()
+    for x in (0.0, 1.0):  # two squares with a common edge
+        body = np.zeros(1, BODY)
+        body["x"], body["mass"], body["inertia"], body["kind"] = x, 1.0, 1.0, DYNAMIC
+        row = bodies.add(body)
+        corners = ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
+        contacts.add_shape(row, row, corners, Material(0.0, 0.0), (0.0, 1.0))
+    solve(bodies.rows, np.arange(len(bodies)), contacts, 1e-3)
 
 
 def _find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:

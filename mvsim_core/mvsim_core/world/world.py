@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mvsim_core.errors import BuildError, LogError, Problem
 from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.trajectory import TrajectoryFiles
+from mvsim_core.solver import solve
 from mvsim_core.state.entities import Entity, EntityModel
 from mvsim_core.world import islands, joints
 from mvsim_core.world.base import Entities
@@ -237,9 +238,9 @@ class World(Entities):
                 joints.add_joint(data, spec, spec.name or f"joint_{i + 1}")
         run.ground.settle_all(data)
         run.begin(data)
-        run.sensors.warm(
-            data
-        )  # compiles kernels now, so that the first reading does not stall a step
+        # kernels are compiled now, so that no contact and no first reading stalls a step
+        solve.warm()
+        run.sensors.warm(data)
         self._initial = data.copy()
         self._begin_logs()
 
