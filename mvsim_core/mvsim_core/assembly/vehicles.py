@@ -31,6 +31,7 @@ from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import (
     ACKERMANN,
+    DELAY,
     NEVER,
     PID,
     TORQUE,
@@ -102,9 +103,18 @@ def build_vehicle(
         wheels=wheels,
         pids=pids,
         limits=limits,
+        delays=_delay_rows(spec.dynamics.motor.latency),
         kinematics=kinematics,
         on_ground=not spec.skip_elevation_adjust,
     )
+
+
+def _delay_rows(latency: float) -> Rows:
+    """Return the row of DELAY of a latency [s]; none for 0."""
+    rows = np.zeros(int(latency > 0.0), DELAY)
+    rows["latency"] = latency
+    rows["now"][:, 3] = np.nan  # no wished steering yet
+    return rows
 
 
 def _inertia(spec: VehicleSpec, outline: FloatArray) -> Inertia:
@@ -181,7 +191,6 @@ def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows]:
     if motor.stall_torque is not None and motor.no_load_speed is not None:
         row["motor_stall"] = motor.stall_torque * motor.gear_ratio
         row["motor_speed"] = motor.no_load_speed / motor.gear_ratio
-    row["latency"] = motor.latency
     row["engine"] = isinstance(spec.dynamics, DrivetrainSpec)
     controller = spec.dynamics.controller
     if isinstance(controller, PidSpec):

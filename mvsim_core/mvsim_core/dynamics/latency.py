@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Command latency: set points act some whole steps after they were given.
 
-Set points that change are kept in a ring of QUEUE_SLOTS in VEHICLE until they are due. If more
+Set points that change are kept in a ring of QUEUE_SLOTS in DELAY until they are due. If more
 than that are on their way, the newest ones merge: the last of them acts when the first was due.
 """
 
@@ -16,38 +16,36 @@ from mvsim_core.state.arrays import QUEUE_SLOTS, Row, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def latency_kernel(vehicles: Rows, dt: float) -> None:
+def latency_kernel(vehicles: Rows, delays: Rows, dt: float) -> None:
     """Replace the targets of vehicles with a latency by those of so long ago."""
-    for i in range(vehicles.shape[0]):
-        v = vehicles[i]
-        if v.body >= 0 and v.latency > 0.0:
-            delay_targets(v, round(v.latency / dt))
+    for i in range(delays.shape[0]):
+        d = delays[i]
+        if d.vehicle >= 0:
+            delay_targets(vehicles[d.vehicle], d, round(d.latency / dt))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def delay_targets(v: Row, ticks: int) -> None:
+def delay_targets(v: Row, d: Row, ticks: int) -> None:
     """Queue the targets of one vehicle and put those that are due in their place."""
-    if v.queue_steps == 0:
-        v.queue_now[3] = math.nan  # no wished steering yet
-    newest = (v.queue_first + v.queue_count - 1) % QUEUE_SLOTS
-    waiting = v.queue_count > 0
-    if (waiting and differs(v, v.queue[newest])) or (not waiting and differs(v, v.queue_now)):
-        if v.queue_count < QUEUE_SLOTS:
+    newest = (d.first + d.count - 1) % QUEUE_SLOTS
+    waiting = d.count > 0
+    if (waiting and differs(v, d.queue[newest])) or (not waiting and differs(v, d.now)):
+        if d.count < QUEUE_SLOTS:
             newest = (newest + 1) % QUEUE_SLOTS
-            v.queue_count += 1
-            v.queue_due[newest] = v.queue_steps + ticks
-        v.queue[newest, 0] = v.vx
-        v.queue[newest, 1] = v.vy
-        v.queue[newest, 2] = v.wz
-        v.queue[newest, 3] = v.target_steer
-    while v.queue_count > 0 and v.queue_due[v.queue_first] <= v.queue_steps:
+            d.count += 1
+            d.due[newest] = d.steps + ticks
+        d.queue[newest, 0] = v.vx
+        d.queue[newest, 1] = v.vy
+        d.queue[newest, 2] = v.wz
+        d.queue[newest, 3] = v.target_steer
+    while d.count > 0 and d.due[d.first] <= d.steps:
         for k in range(4):
-            v.queue_now[k] = v.queue[v.queue_first, k]
-        v.queue_first = (v.queue_first + 1) % QUEUE_SLOTS
-        v.queue_count -= 1
-    v.queue_steps += 1
-    v.vx, v.vy, v.wz = v.queue_now[0], v.queue_now[1], v.queue_now[2]
-    v.target_steer = v.queue_now[3]
+            d.now[k] = d.queue[d.first, k]
+        d.first = (d.first + 1) % QUEUE_SLOTS
+        d.count -= 1
+    d.steps += 1
+    v.vx, v.vy, v.wz = d.now[0], d.now[1], d.now[2]
+    v.target_steer = d.now[3]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

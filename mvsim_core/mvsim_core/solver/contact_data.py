@@ -112,7 +112,7 @@ class ContactData:
         if body >= 0:
             link = self._link(body)
             rows["next"][shape] = link["shape"]
-            link["radius"] = max(link["radius"], made.reach)
+            link["radius"] = max(link["radius"], made.row["reach"][0])
             link["shape"] = shape
         self._pending.append(shape)
         self.scratch.near_valid = False
@@ -298,8 +298,7 @@ class ContactData:
             rows["next"][first] = second
         link = self._links[body]
         link["shape"] = left[0] if left else -1
-        reach = [float(np.hypot(rows["x"][s], rows["y"][s]) + rows["radius"][s]) for s in left]
-        link["radius"] = max(reach, default=0.0)
+        link["radius"] = max((rows["reach"][s] for s in left), default=0.0)
 
     def _unlink_joint(self, body: int, joint: int) -> None:
         rows = self.joints.rows
@@ -323,15 +322,10 @@ def _no_links(count: int) -> Rows:
 
 
 class _Made(NamedTuple):
-    """A shape without its places in the tables; equal shapes share it.
+    """A shape without its places in the tables; equal shapes share it."""
 
-    `row` is one of SHAPE, `vertices` are of VERTEX, `reach` is how far it goes from the origin of
-    the body frame at most [m].
-    """
-
-    row: Rows
-    vertices: Rows
-    reach: float
+    row: Rows  # one of SHAPE
+    vertices: Rows  # VERTEX
 
 
 @lru_cache(maxsize=1024)  # worlds have thousands of equal shapes
@@ -344,15 +338,17 @@ def _shape_of(
     zmax: float,
 ) -> _Made:
     """Return a shape of corners (n, 2) with a material and a z-range [m]."""
-    vertices, middle, radius = _polygon(np.frombuffer(points).reshape(size))
+    corners = np.frombuffer(points).reshape(size)
+    vertices, middle, radius = _polygon(corners)
     row = np.zeros(1, SHAPE)
     row["count"] = len(vertices)
     row["x"], row["y"], row["radius"] = middle[0], middle[1], radius
+    row["reach"] = np.hypot(corners[:, 0], corners[:, 1]).max()
     row["zmin"], row["zmax"] = zmin, zmax
     row["friction"], row["restitution"] = friction, restitution
     row["next"] = -1
     row.flags.writeable = vertices.flags.writeable = False
-    return _Made(row, vertices, math.hypot(*middle) + radius)
+    return _Made(row, vertices)
 
 
 def _polygon(corners: FloatArray) -> tuple[Rows, tuple[float, float], float]:

@@ -29,6 +29,7 @@ SHAPE = np.dtype(
         ("x", "f8"),  # m, mean of the corners in the body frame (in the world if fixed)
         ("y", "f8"),  # m
         ("radius", "f8"),  # m, distance of the furthest corner from there
+        ("reach", "f8"),  # m, distance of the furthest corner from the origin of the body frame
         ("zmin", "f8"),  # m, above the reference point of the body (absolute if fixed)
         ("zmax", "f8"),  # m
         ("friction", "f8"),  # 1, Coulomb

@@ -30,6 +30,8 @@ GUARD_MARGIN, GUARD_TIME = 0.05, 0.25
 HEIGHT_TOLERANCE = 1e-3
 #: Results of `check_guards` beside the first bad row and -1.
 STALE = -2
+#: What is known of the box that a mover sweeps in this step (`Found.stamps`).
+UNKNOWN, ROUND, EXACT = 0, 1, 2
 #: No row.
 NONE: Any = np.int64(-1)
 
@@ -178,8 +180,29 @@ def joined(stored: Stored, a: int, b: int) -> bool:
 
 
 @inner
+def sweep_circle(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
+    """Set the box of a mover over this step from its radius: it holds that of `sweep_boxes`."""
+    if found.stamps[k] != UNKNOWN:
+        return
+    found.stamps[k] = ROUND
+    b = bodies[row]
+    radius = stored.links[row].radius
+    turn = min(abs(b.wz) * dt, 2.0)
+    way = MARGIN + math.hypot(b.cvx, b.cvy) * dt
+    reach = radius + way + turn * (radius + found.guards[k].arm)
+    box = found.swept[k]
+    box.min_x = b.x - reach
+    box.max_x = b.x + reach
+    box.min_y = b.y - reach
+    box.max_y = b.y + reach
+
+
+@inner
 def sweep_boxes(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
     """Set the boxes of a mover and of its shapes over this step."""
+    if found.stamps[k] == EXACT:
+        return
+    found.stamps[k] = EXACT
     b = bodies[row]
     c, s = math.cos(b.yaw), math.sin(b.yaw)
     arm = found.guards[k].arm
@@ -205,7 +228,7 @@ def sweep_boxes(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt
             high_x = max(high_x, vx)
             low_y = min(low_y, vy)
             high_y = max(high_y, vy)
-        more = way + turn * (shape.radius + math.hypot(shape.x, shape.y) + arm)
+        more = way + turn * (shape.reach + arm)
         box.min_x = x + low_x - more
         box.max_x = x + high_x + more
         box.min_y = y + low_y - more
@@ -231,22 +254,24 @@ def pairs_kernel(
 
     Where it exceeds the array, keys are missing and the caller makes room and calls again.
     """
-    found.stamps[:] = 0
+    found.stamps[:] = UNKNOWN
     count = ZERO
     for p in range(near):
         pair = found.near[p]
         row = movers[pair.a]
-        if found.stamps[pair.a] == 0:
-            found.stamps[pair.a] = 1
-            sweep_boxes(bodies, row, stored, found, pair.a, dt)
+        sweep_circle(bodies, row, stored, found, pair.a, dt)
         if pair.b < 0:
             if overlap(found.swept[pair.a], stored.boxes[pair.shape]):
+                sweep_boxes(bodies, row, stored, found, pair.a, dt)
                 count = pairs_with_shape(bodies, row, stored, found, pair.shape, count)
             continue
         other = movers[pair.b]
-        if found.stamps[pair.b] == 0:
-            found.stamps[pair.b] = 1
-            sweep_boxes(bodies, other, stored, found, pair.b, dt)
+        sweep_circle(bodies, other, stored, found, pair.b, dt)
+        # most near pairs are apart by more than their radii: corners are looked at for the others
+        if not overlap(found.swept[pair.a], found.swept[pair.b]):
+            continue
+        sweep_boxes(bodies, row, stored, found, pair.a, dt)
+        sweep_boxes(bodies, other, stored, found, pair.b, dt)
         if overlap(found.swept[pair.a], found.swept[pair.b]):
             i = stored.links[other].shape
             while i >= 0:

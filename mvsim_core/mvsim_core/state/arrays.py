@@ -200,13 +200,20 @@ VEHICLE = np.dtype(
         ("odo_var_yaw", "f8"),  # rad²/m, in yaw
         ("odo_var_turn", "f8"),  # rad, in yaw [rad²] per radian turned
         ("odo_cov", "f8", (6,)),  # covariance of the pose: xx, xy, x yaw, yy, y yaw, yaw yaw
-        ("latency", "f8"),  # s, after which set points act; 0: at once
-        ("queue_now", "f8", (4,)),  # set points that act: vx, vy, wz, target_steer
-        ("queue_due", "i8", (QUEUE_SLOTS,)),  # steps after which those on their way act
+    ]
+)
+
+#: Command latency of a vehicle that has one: set points on their way to its controller.
+DELAY = np.dtype(
+    [
+        ("vehicle", "i8"),  # row of VEHICLE
+        ("latency", "f8"),  # s, after which set points act
+        ("now", "f8", (4,)),  # set points that act: vx, vy, wz, target_steer
+        ("due", "i8", (QUEUE_SLOTS,)),  # steps after which those on their way act
         ("queue", "f8", (QUEUE_SLOTS, 4)),  # the set points on their way
-        ("queue_first", "i8"),  # slot of the oldest one
-        ("queue_count", "i8"),  # how many are on their way
-        ("queue_steps", "i8"),  # steps so far
+        ("first", "i8"),  # slot of the oldest one
+        ("count", "i8"),  # how many are on their way
+        ("steps", "i8"),  # steps so far
     ]
 )
 
@@ -300,6 +307,7 @@ class State(Protocol):
     vehicles: Rows
     pids: Rows
     limits: Rows
+    delays: Rows
 
 
 def fields(rows: Rows) -> Any:

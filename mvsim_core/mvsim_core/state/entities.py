@@ -15,7 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvsim_core.state.arrays import BODY, DYNAMIC, LIMIT, PID, STATIC, WHEEL, FloatArray, Rows
+from mvsim_core.state.arrays import (
+    BODY,
+    DELAY,
+    DYNAMIC,
+    LIMIT,
+    PID,
+    STATIC,
+    WHEEL,
+    FloatArray,
+    Rows,
+)
 from mvsim_core.state.rows import copy_rows, zero_rows
 
 NO_TWIST = (0.0, 0.0, 0.0)
@@ -78,6 +88,7 @@ class EntityModel(Immutable):
         vehicle: One row of VEHICLE, or None.
         pids: Rows of PID.
         limits: At most one row of LIMIT.
+        delays: At most one row of DELAY.
         kinematics: Limits of its commands, or None.
         on_ground: Whether its height follows from the ground where it is put.
     """
@@ -94,12 +105,13 @@ class EntityModel(Immutable):
     vehicle: Rows | None = None
     pids: Rows = field(default_factory=lambda: np.zeros(0, PID))
     limits: Rows = field(default_factory=lambda: np.zeros(0, LIMIT))
+    delays: Rows = field(default_factory=lambda: np.zeros(0, DELAY))
     kinematics: Any = None
     on_ground: bool = False
 
     def __post_init__(self) -> None:
         """Make the rows read-only."""
-        for rows in (self.body, self.wheels, self.vehicle, self.pids, self.limits):
+        for rows in (self.body, self.wheels, self.vehicle, self.pids, self.limits, self.delays):
             if rows is not None:
                 rows.flags.writeable = False
 
@@ -144,6 +156,7 @@ class Entity(Immutable):
         wheel0: Its first row of WHEEL.
         pid0: Its first row of PID.
         limit0: Its row of LIMIT, if it has one.
+        delay0: Its row of DELAY, if it has one.
     """
 
     model: EntityModel
@@ -154,6 +167,7 @@ class Entity(Immutable):
     wheel0: int = 0
     pid0: int = 0
     limit0: int = 0
+    delay0: int = 0
 
     @property
     def name(self) -> str:

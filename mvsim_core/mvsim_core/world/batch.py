@@ -43,6 +43,7 @@ REFERENCES = {
         "odo_right": "wheels",
     },
     "limits": {"vehicle": "vehicles"},
+    "delays": {"vehicle": "vehicles"},
     "pivots": {"a": "bodies", "b": "bodies"},
 }
 IMPULSES = ("impulse0", "impulse1", "impulse2", "impulse3")
@@ -343,6 +344,7 @@ def _entity_of(entity: Entity, sizes: dict[str, int], index: int) -> Entity:
         wheel0=entity.wheel0 + index * sizes["wheels"],
         pid0=entity.pid0 + index * sizes["pids"],
         limit0=entity.limit0 + index * sizes["limits"],
+        delay0=entity.delay0 + index * sizes["delays"],
     )
 
 

@@ -16,7 +16,18 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.solver.contact_data import ContactData
-from mvsim_core.state.arrays import BODY, FREE, LIMIT, PID, PIVOT, VEHICLE, WHEEL, IntArray, Rows
+from mvsim_core.state.arrays import (
+    BODY,
+    DELAY,
+    FREE,
+    LIMIT,
+    PID,
+    PIVOT,
+    VEHICLE,
+    WHEEL,
+    IntArray,
+    Rows,
+)
 from mvsim_core.state.entities import Entity, EntityModel, Immutable, new_token
 from mvsim_core.state.indices import Indices
 from mvsim_core.state.tables import Table
@@ -27,6 +38,7 @@ TABLES: dict[str, tuple[np.dtype[Any], dict[str, int]]] = {
     "vehicles": (VEHICLE, {"body": -1}),
     "pids": (PID, {}),
     "limits": (LIMIT, {"vehicle": -1}),
+    "delays": (DELAY, {"vehicle": -1}),
     "pivots": (PIVOT, {"a": -1, "b": -1}),
 }
 
@@ -62,6 +74,7 @@ class Data:
         vehicles: VEHICLE rows; free ones have body -1.
         pids: PID rows.
         limits: LIMIT rows; free ones have vehicle -1.
+        delays: DELAY rows; free ones have vehicle -1.
         pivots: PIVOT rows of the driven pivots; free ones have a = b = -1.
         movers: Rows of BODY that the contact solver moves.
         followers: Rows of BODY that follow the leader of their island.
@@ -81,6 +94,7 @@ class Data:
     vehicles: Rows
     pids: Rows
     limits: Rows
+    delays: Rows
     pivots: Rows
 
     def __init__(self, seed: int = 0, file: Any = None) -> None:
@@ -127,7 +141,8 @@ class Data:
         row = self.insert("bodies", model.body)
         if z is not None:
             self.bodies["z"][row] = z
-        vehicle_row, wheel0, pid0, limit0 = -1, 0, 0, 0
+        vehicle_row = -1
+        wheel0 = pid0 = limit0 = delay0 = 0
         if model.vehicle is not None:
             wheel0 = self.insert("wheels", model.wheels)
             self.wheels["body"][wheel0 : wheel0 + len(model.wheels)] = row
@@ -139,7 +154,10 @@ class Data:
             vehicle["odo_right"] += wheel0
             limit0 = self.insert("limits", model.limits)
             self.limits["vehicle"][limit0 : limit0 + len(model.limits)] = vehicle_row
-        entity = Entity(model, new_token(), self.added, row, vehicle_row, wheel0, pid0, limit0)
+            delay0 = self.insert("delays", model.delays)
+            self.delays["vehicle"][delay0 : delay0 + len(model.delays)] = vehicle_row
+        firsts = vehicle_row, wheel0, pid0, limit0, delay0
+        entity = Entity(model, new_token(), self.added, row, *firsts)
         self.added += 1
         self.entities[model.name] = entity
         return entity
@@ -154,6 +172,7 @@ class Data:
             self.delete("wheels", entity.wheel0, len(model.wheels))
             self.delete("pids", entity.pid0, len(model.pids))
             self.delete("limits", entity.limit0, len(model.limits))
+            self.delete("delays", entity.delay0, len(model.delays))
 
     # ------------------------------------------------------------ whole state
     def copy(self) -> Data:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from numba import njit
+
 from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_forces_kernel
 from mvsim_core.dynamics.latency import latency_kernel
@@ -14,6 +16,7 @@ from mvsim_core.dynamics.pivots import pivot_kernel
 from mvsim_core.friction import contact_kernel, hold_kernel
 from mvsim_core.solver.ideal import ideal_twist_kernel
 from mvsim_core.solver.solve import solve
+from mvsim_core.state.arrays import IntArray, Rows
 from mvsim_core.state.finite import body_error, wheel_error
 from mvsim_core.world.commands import apply_commands_kernel
 from mvsim_core.world.data import Data
@@ -37,6 +40,33 @@ COMMANDS, KINEMATICS, ANIMATIONS, CONTROLLERS, FRICTION = range(5)
 INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def integrate_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    wheels: Rows,
+    vehicles: Rows,
+    pivots: Rows,
+    movers: IntArray,
+    gravity: float,
+    dt: float,
+) -> int:
+    """Advance the velocities of all movers by the forces of wheels, pivots and brakes.
+
+    One call, since for a single robot each call from Python costs more than its work.
+
+    Returns:
+        The first wheel whose spin, torque or force is not finite (then nothing is advanced),
+        else -1.
+    """
+    bad = sum_wheel_forces_kernel(bodies, wheels, movers)
+    if bad >= 0:
+        return int(bad)
+    pivot_kernel(bodies, pivots)
+    hold_kernel(bodies, wheels, vehicles, dt)
+    integrate_velocities_kernel(bodies, movers, gravity, dt)
+    return -1
+
+
 def step_physics(
     model: Model, run: Runtime, data: Data, timeout_ticks: int, mark: Callable[[int], None]
 ) -> None:
@@ -54,7 +84,8 @@ def step_physics(
     """
     dt, gravity, movers = model.dt, model.gravity, data.movers.ids
     apply_commands_kernel(data.vehicles, data.bodies, data.clock, timeout_ticks)
-    latency_kernel(data.vehicles, dt)
+    if len(data.delays):
+        latency_kernel(data.vehicles, data.delays, dt)
     mark(COMMANDS)
     if len(run.kinematics):
         run.kinematics.apply(data, dt)
@@ -72,13 +103,11 @@ def step_physics(
     for friction in run.friction.systems:
         friction.apply(data, gravity, dt)
     mark(FRICTION)
-    bad = sum_wheel_forces_kernel(data.bodies, data.wheels, movers)
+    bad = integrate_kernel(
+        data.bodies, data.wheels, data.vehicles, data.pivots, movers, gravity, dt
+    )
     if bad >= 0:
         raise wheel_error(run.entities(), data.wheels, bad, data.ticks + 1)
-    if len(data.pivots):
-        pivot_kernel(data.bodies, data.pivots)
-    hold_kernel(data.bodies, data.wheels, data.vehicles, dt)
-    integrate_velocities_kernel(data.bodies, movers, gravity, dt)
     mark(INTEGRATE)
     bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data))
     if bad >= 0:
