@@ -231,7 +231,7 @@ def link_shares() -> None:
 def compile_kernels() -> None:
     """Runs each world for a moment, so that the first demo need not wait for the compiler.
 
-    Only a matter of speed: a world that does not run is told about by the tests and by the demo.
+    Only a matter of speed: a world that does not run is reported by the tests and by the demo.
     """
     say("kernels")
     worlds = sorted(str(path) for path in (ROOT / "worlds").glob("*.world.xml"))

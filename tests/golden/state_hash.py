@@ -5,7 +5,7 @@
     python -m tests.golden.state_hash            prints the hashes as JSON
     python -m tests.golden.state_hash --write    stores them for this machine's architecture
 
-Write them anew when a change of the physics is meant to change numbers, and say so in the commit:
+Write them again when a change of the physics is meant to change numbers, and say so in the commit:
 the differing entries name the fields that changed.
 """
 

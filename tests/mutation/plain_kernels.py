@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A pytest plug-in that runs kernels as plain Python: `pytest -p tests.mutation.plain_kernels`.
 
-A mutated kernel would have to be compiled anew, and with it each kernel that calls it, since
+A mutated kernel would have to be recompiled, and with it each kernel that calls it, since
 numba's cache knows only the file of the outermost one: half a minute a mutant. In plain Python a
 mutant costs nothing but its tests. numba gives the rows of structured arrays attribute access,
 which numpy does for record arrays only: arguments are passed as such, the same memory.

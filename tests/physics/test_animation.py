@@ -52,7 +52,7 @@ def test_moving_block_pushes_and_does_not_shoot() -> None:
 
 
 def test_cut_in_the_film_moves_without_velocity() -> None:
-    """Where the last frame is not the first one the block jumps, and hits nobody on the way."""
+    """Where the last frame is not the first one the block jumps, and hits nothing on the way."""
     w = load_world(text=world(block("m", extra=CUT), block("free", "1.5 3 0", mass=5)))
     w.run(3.5)
     assert w.blocks["m"].pose.x == pytest.approx(1.5, abs=1e-6)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vehicles that are told to stop: they brake to rest and hold, whatever they consist of."""
+"""Vehicles that are commanded to stop: they brake to rest and hold, whatever they consist of."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_motor_too_weak_rolls_by_the_difference(kind: str, dt: float) -> None:
 @pytest.mark.parametrize("dt", STEPS)
 @pytest.mark.parametrize("kind", list(VEHICLES))
 def test_stops_and_stays(kind: str, dt: float) -> None:
-    """Told 0 in a curve it stands within a second, alike at all steps, and stays where it is."""
+    """Commanded 0 in a curve it stands within a second, alike at all steps, and stays."""
     w, r = load(vehicle(kind, kp=4.0), dt)
     r.set_twist(0.5, 0.0, 0.5)
     w.run(3.0)

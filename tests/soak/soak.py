@@ -79,9 +79,9 @@ class Watch:
 
     def clock(self, message: Clock) -> None:
         """Take a /clock."""
-        told = nanoseconds(message.clock)
-        self.backward += told < self.now
-        self.now = told
+        stamp = nanoseconds(message.clock)
+        self.backward += stamp < self.now
+        self.now = stamp
 
     def scan(self, message: LaserScan) -> None:
         """Take a scan."""
@@ -92,7 +92,7 @@ class Watch:
 
 
 class Users:
-    """Somebody who does all that can be done, at random.
+    """A client that makes random requests of all kinds.
 
     Args:
         node: Where clients and publishers live.
@@ -127,7 +127,7 @@ class Users:
         self._watch.done[name] = self._watch.done.get(name, 0) + 1
 
     def drive(self) -> None:
-        """Send a velocity to somebody."""
+        """Send a velocity to a random robot."""
         name = self._random.choice(["r1", "car", *self._spawned])
         if name not in self._drivers:
             self._drivers[name] = self._node.create_publisher(Twist, f"/{name}/cmd_vel", 10)
@@ -174,7 +174,7 @@ class Users:
         self._expect(f"move {name}", answer.result)
 
     def reset(self) -> None:
-        """Begin anew, with or without those who came."""
+        """Reset, with or without what was spawned."""
         scope = self._random.choice([0, 2, 4, 6])
         self._expect(f"reset {scope}", self._client.reset(scope))
         if scope != 2:

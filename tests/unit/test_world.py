@@ -292,7 +292,7 @@ def test_contacts_have_names_point_normal_and_impulse() -> None:
 
 
 def test_profile_names_the_phases() -> None:
-    """Wall time is told by phase."""
+    """Wall time is measured by phase."""
     w = load_world(text=world(cart()))
     w.run(0.1)
     assert set(w.profile) >= {"commands", "controllers", "friction", "solver", "sensors"}

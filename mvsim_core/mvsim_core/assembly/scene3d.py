@@ -66,7 +66,7 @@ class SceneMaker:
     """Makes parts of the 3D scene; equal things share a model.
 
     Models live as long as parts that show them, and the newest `RECENT` somewhat longer, so that
-    a reset or a thing that goes and comes again does not read its files anew.
+    a reset or a thing that goes and comes again does not read its files again.
 
     Args:
         outlines: Finds the shapes of blocks.

@@ -218,12 +218,12 @@ class Assembler:
     def _new_vehicle(self, spec: VehicleSpec) -> EntityModel:
         outline, z_range = self._outlines.of_vehicle(spec)
         if isinstance(spec.dynamics, FreeWheelsSpec):
-            for doubt in wheel_warnings(spec.dynamics):
-                self.warn(spec.dynamics.where, "dynamics", f"{spec.name}: {doubt}")
+            for warning in wheel_warnings(spec.dynamics):
+                self.warn(spec.dynamics.where, "dynamics", f"{spec.name}: {warning}")
         model = build_vehicle(spec, outline, z_range, self.spec.gravity)
-        doubt = step_warning(model, self.spec.gravity, self._dt)
-        if doubt:
-            self.warn(spec.dynamics.where, "dynamics", doubt)
+        warning = step_warning(model, self.spec.gravity, self._dt)
+        if warning:
+            self.warn(spec.dynamics.where, "dynamics", warning)
         return model
 
     def _new_block(self, spec: BlockSpec) -> EntityModel:
@@ -265,12 +265,12 @@ class Assembler:
         columns = 3 if element.file_txt_3d else 2
         try:
             file = local_copy(element.file_txt_3d or element.file_txt_2d)
-            points, doubt = read_cloud(file, columns)
+            points, warning = read_cloud(file, columns)
             self._clouds.append((element, points))
         except (BuildError, RemoteError) as error:
-            doubt = f"{error}; no sensor sees them"
-        if doubt:
-            self.warn(element.where, "element", doubt)
+            warning = f"{error}; no sensor sees them"
+        if warning:
+            self.warn(element.where, "element", warning)
 
     def _time_step(self) -> float:
         """Return the step: as the file says, or automatic."""
@@ -303,7 +303,7 @@ class Assembler:
 def _kind_of(spec: VehicleSpec | BlockSpec) -> Kind:
     """Return what specs share that differ in name, place in the file and pose alone.
 
-    Specs inside are told apart by identity: the reader gives equal ones of a class or loop as one
+    Specs inside are compared by identity: the reader gives equal ones of a class or loop as one
     object, and a comparison of all their values would take longer than building.
     """
     values = [getattr(spec, name) for name in _SHARED_FIELDS[type(spec)]]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a velocity controller does at a set point of zero: brake, then hold.
 
-A robot that is told 0 is braked by its speed loop. When its driven wheels are slower than the stop
-speed, or no longer get slower, the motors hold them (VEHICLE.held): `friction.hold` keeps such
-wheels from turning with up to WHEEL.brake. A robot whose file says
+A robot with a set point of zero is braked by its speed loop. When its driven wheels are slower
+than the stop speed, or no longer get slower, the motors hold them (VEHICLE.held): `friction.hold`
+keeps such wheels from turning with up to WHEEL.brake. A robot whose file says
 `<zero_command>coast</zero_command>` lets its motors go instead, as MVSim 1.2 does.
 """
 
@@ -59,7 +59,7 @@ def only_braking(torque: float, speed: float) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def drop_pushing_integral(v: Row, p: Row) -> None:
-    """Clear an integral that pushes a vehicle on which shall stop.
+    """Clear an integral that pushes on a vehicle whose set point is zero.
 
     One that holds the vehicle back, as on the way downhill, stays.
     """

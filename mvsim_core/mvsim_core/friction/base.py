@@ -18,7 +18,7 @@ class Friction(Protocol):
     """A friction class serves all wheels of a world that use it, in one call a step.
 
     A class that also has `add(spec, ids)` and `remove(ids)` takes wheels in and out while the
-    world runs at a cost that does not depend on the others; one without them is made anew then.
+    world runs at a cost that does not depend on the others; one without them is rebuilt then.
     """
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:

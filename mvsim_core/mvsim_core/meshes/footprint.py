@@ -215,7 +215,7 @@ def _simplified(hull: Cells) -> Cells:
     """Return at most `MAX_CORNERS` corners, after removing those that cost the least area.
 
     Of equal ones the first is removed, as in the C++ simulator; integers make that exact.
-    (shapely.simplify removes by distance to a line and cannot be told a number of corners.)
+    (shapely.simplify removes by distance to a line and does not take a number of corners.)
     """
     while len(hull) > MAX_CORNERS:
         before, after = hull - np.roll(hull, 1, axis=0), np.roll(hull, -1, axis=0) - hull

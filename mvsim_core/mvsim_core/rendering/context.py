@@ -52,7 +52,7 @@ class Context:
         self._free()
 
     def create(self, kind: str) -> GlObject:
-        """Make an object of OpenGL that is freed when nobody holds it any more.
+        """Make an object of OpenGL that is freed with its last reference.
 
         Args:
             kind: "Textures", "Buffers", "VertexArrays", "Framebuffers" or "Renderbuffers".

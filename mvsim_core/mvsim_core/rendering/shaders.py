@@ -42,7 +42,7 @@ void main() {
         float steep = min(sqrt(1.0 - facing * facing) / facing, 12.0);
         lit *= texture(shadow, vec3(p.xy, p.z - 0.0004 * (1.0 + steep)));
     }
-    // What the sun does not reach is told apart by how far it looks up.
+    // What the sun does not reach is shaded by how far it faces up.
     float sky = ambient * (0.85 + 0.15 * normal.z + 0.15 * dot(normal.xy, sun.xy + sun.yx));
     vec4 base = tint * texture(image, uv);
     vec3 light = sky + (1.0 - 0.5 * ambient) * lit * sun_color;

@@ -4,7 +4,7 @@
 
 What never moves is one model (one for each region of a wide world); each body and wheel with a
 shape is an instance of a model that it shares with its equals. A part that comes or goes touches
-its own instance only. The fixed model is made anew when something of it comes, goes or was moved.
+its own instance only. The fixed model is rebuilt when a part of it is added, removed or moved.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class Layout:
         self._instances.remove(row)
 
     def _bake(self, bodies: Rows, wheels: Rows) -> None:
-        """Make the fixed models anew, those that have changed."""
+        """Rebuild the fixed models that have changed."""
         parts = [p for group in self._fixed.values() for p in group]
         poses = np.zeros(len(parts), INSTANCE)
         poses["r"], poses["known"] = np.eye(3), np.nan

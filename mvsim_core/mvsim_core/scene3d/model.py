@@ -46,7 +46,7 @@ GREY = Material()
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Triangles in the frame of what they belong to; models are told apart by identity.
+    """Triangles in the frame of what they belong to; models are compared by identity.
 
     Attributes:
         vertices: (n, 3) m.

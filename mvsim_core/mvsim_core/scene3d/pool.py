@@ -14,7 +14,7 @@ from mvsim_core.state.tables import Table
 
 
 class ModelPool:
-    """Triangle tables that ray casters read. A model that nobody uses any more is dropped."""
+    """Triangle tables that ray casters read. A model without users is dropped."""
 
     def __init__(self) -> None:
         """Start without models."""
@@ -24,13 +24,13 @@ class ModelPool:
 
     @property
     def triangles(self) -> Rows:
-        """TRIANGLE rows of all models; read anew after each `acquire`."""
+        """TRIANGLE rows of all models; read again after each `acquire`."""
         rows: Rows = self._triangles.rows
         return rows
 
     @property
     def rounds(self) -> Rows:
-        """ROUND rows of all models; read anew after each `acquire`."""
+        """ROUND rows of all models; read again after each `acquire`."""
         rows: Rows = self._rounds.rows
         return rows
 

@@ -48,7 +48,7 @@ DAYLIGHT = Lights()
 
 
 class _Entity:
-    """What `Scene3d.add` was told."""
+    """The arguments of `Scene3d.add`."""
 
     def __init__(
         self, key: Hashable, source: Callable[[], Iterable[Part]], copy: int, number: int
@@ -133,7 +133,7 @@ class Scene3d:
             layout.add(key, entity.parts)
 
     def remove(self, key: Hashable) -> None:
-        """Take out an entity, as fast as `add`; models that nobody else uses are dropped.
+        """Take out an entity, as fast as `add`; models without other users are dropped.
 
         Raises:
             KeyError: There is none with this key.

@@ -110,7 +110,7 @@ def body_code(number: int) -> int:
     """Return the mask of a body: four of 31 bits, no two bodies the same four.
 
     A ray with all other bits set misses this body and sees each other one, which has at least
-    one bit that this one lacks. 31,465 bodies can be told apart; then codes come again.
+    one bit that this one lacks. 31,465 bodies have different codes; then codes repeat.
     """
     rest = number % math.comb(FIXED_BIT, CODE_WEIGHT)
     code = 0

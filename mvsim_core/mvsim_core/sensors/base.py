@@ -263,7 +263,7 @@ class Sensor(ABC, Generic[R]):
     def is_whole(self, tick: int) -> bool:
         """Return whether all of the period that ends at ``tick`` was swept, if it sweeps.
 
-        A sweep that began within the period is not the one that somebody gets who listened
+        A sweep that began within the period is not the one that a listener gets who listened
         before, so it becomes no reading.
         """
         data = self.data

@@ -125,7 +125,7 @@ class Camera(Sensor[CameraReading]):
         return self.mount
 
     def warm(self, state: StateView) -> None:
-        """Take a picture that nobody sees."""
+        """Take a picture and drop it."""
         self.measure(state, 0, 0.0)
 
     def measure(self, state: StateView, tick: int, time: float) -> CameraReading | None:

@@ -3,7 +3,7 @@
 """Exact planar rays through an occupancy grid.
 
 A ray jumps by the clearance of the cell that it is in (see `elements.grid_kernels`) as long as
-that is worth it, and walks from cell face to cell face near walls. Walks go through faces only, so
+that is worth it, and steps from cell face to cell face near walls. Steps go through faces only, so
 two occupied cells that touch at a corner stop every ray between them. Ranges end at cell faces.
 """
 
@@ -28,7 +28,7 @@ GRID = np.dtype(
     ]
 )
 
-#: Below this clearance [cells] walking is faster than jumping.
+#: Below this clearance [cells] stepping is faster than jumping.
 WORTH_A_JUMP = 2
 #: Origins that are farther away [cells] see nothing of a grid.
 FAR = 1e12
@@ -114,7 +114,7 @@ def _march(
         next_x = (ix + face_x) * inverse_x if gx != 0.0 else np.inf
         next_y = (iy + face_y) * inverse_y if gy != 0.0 else np.inf
         # Never back: a jump along a face can round the origin's cell onto the side that the ray
-        # has left at once, and walking from there would begin the ray anew, for ever.
+        # has left at once, and going on from there would restart the ray, for ever.
         if next_x < next_y:
             t = max(t, next_x)
             ix += step_x

@@ -169,7 +169,7 @@ class Imu(Sensor[ImuReading]):
         """Add true rates and forces (6,) of a step to the mean of the period."""
         data = self.data
         if data.due_tick is not None and tick == data.due_tick - self.period_ticks + 1:
-            data.total[:] = 0.0  # also when nobody asked for the reading of the last period
+            data.total[:] = 0.0  # also when the reading of the last period was not requested
             data.count = 0
         data.total += felt
         data.count += 1
@@ -210,7 +210,7 @@ class Imu(Sensor[ImuReading]):
         )
 
     def _take_steps(self, steps: int) -> None:
-        """Let the biases walk on, past readings for which nobody asked."""
+        """Advance the biases past readings that were not requested."""
         data = self.data
         words = np.array((seed_word(data.seed), self.name_word), dtype=np.uint64)
         walk_kernel(words[0], words[1], data.steps, steps, self.walk, data.bias)

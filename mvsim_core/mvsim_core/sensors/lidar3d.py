@@ -143,7 +143,7 @@ class Lidar3d(Sensor[CloudReading]):
         steps = self.period_ticks
         step = tick - (data.due_tick - steps)
         if step == 1:
-            data.done = 0  # also when nobody asked for the last scan
+            data.done = 0  # also when the last scan was not requested
         end = min(-(-step * self.rows // steps), self.rows)
         first = data.done
         now = _pose(state.bodies, self.body)
@@ -189,7 +189,7 @@ class Lidar3d(Sensor[CloudReading]):
         """Return (n, 12) poses of the sensor at fractions of the last tick."""
         poses = np.zeros((len(fraction), 12))
         before = self.data.previous
-        if before is None:  # nobody saw it before: it came as it goes on
+        if before is None:  # not seen before: assume that it came as it goes on
             before = now.copy()
             before[[0, 1, 5]] -= self.dt * now[6:]
         if np.abs(now - before)[[0, 1, 2, 5]].max() > self._farthest(now):

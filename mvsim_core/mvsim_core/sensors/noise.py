@@ -3,7 +3,7 @@
 """Random numbers of sensors as a function of seed, sensor name and tick.
 
 There is no stream with a position: any number can be had at any time, in any order, on any
-machine. So a reading that nobody asks for changes none of the later ones, and one sensor more
+machine. So a reading that is not requested changes none of the later ones, and one sensor more
 changes no other's noise.
 
 The generator is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
@@ -197,7 +197,7 @@ def walk_kernel(
     sigma: FloatArray,
     walk: FloatArray,
 ) -> None:
-    """Take random walks on from step ``begin`` to step ``end``.
+    """Advance random walks from step ``begin`` to step ``end``.
 
     Args:
         seed: As in `normals_kernel`.
@@ -215,7 +215,7 @@ def walk_kernel(
 
 
 class KeyedGenerator:
-    """A numpy generator that is positioned anew for each tick and keeps nothing between them.
+    """A numpy generator that is positioned for each tick and keeps nothing between them.
 
     Args:
         name: Name of the sensor, as `name_word` gives it.

@@ -125,7 +125,7 @@ class RgbdCamera(Sensor[RgbdReading]):
         return compose(self.mount, self.spec.intensity_pose)
 
     def warm(self, state: StateView) -> None:
-        """Take a reading that nobody sees."""
+        """Take a reading and drop it."""
         self._picture(state)
         if self.spec.sense_depth:
             self._depth(state, np.zeros((0, 0), np.float32))

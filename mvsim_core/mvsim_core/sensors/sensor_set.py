@@ -3,7 +3,7 @@
 """All sensors of a world, and which of them measure in which tick.
 
 Time is counted in ticks here, never in seconds. When a sensor is due is in its `SensorData`; the
-agendas of a set mirror that and can be made anew from it at any time (`SensorSet.resync`).
+agendas of a set mirror that and can be rebuilt from it at any time (`SensorSet.resync`).
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class SensorSet:
             sensor.data.seed = seed
 
     def resync(self, tick: int) -> None:
-        """Take over the sensors' data after these were restored, reset or bound anew.
+        """Take over the sensors' data after these were restored, reset or bound again.
 
         Sensors that were never scheduled, and all whose due time makes no sense at ``tick``,
         begin a period.
@@ -217,7 +217,7 @@ class SensorSet:
         return [slot.sensor for slot in arrived]
 
     def _take(self, tick: int) -> dict[SensorBatch, list[_Slot]]:
-        """Return the active sensors that are due, by batch, and schedule all anew."""
+        """Return the active sensors that are due, by batch, and schedule all."""
         work: dict[SensorBatch, list[_Slot]] = {}
         numbers, put = self._numbers, self._due.put
         for number in self._due.take(tick):

@@ -127,7 +127,7 @@ JOINT = np.dtype(
     ]
 )
 
-#: A step of the terrain that a body cannot climb; made anew for each step, nothing is remembered.
+#: A step of the terrain that a body cannot climb; made for each step, nothing is remembered.
 WALL = np.dtype(
     [
         ("body", "i8"),  # row of BODY
@@ -141,7 +141,7 @@ WALL = np.dtype(
     ]
 )
 
-#: Friction of the ground at a point of a body, made anew for each step.
+#: Friction of the ground at a point of a body, made for each step.
 GRIP = np.dtype(
     [
         ("body", "i8"),  # row of BODY

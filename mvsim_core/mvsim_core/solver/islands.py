@@ -24,7 +24,7 @@ from mvsim_core.state.arrays import DYNAMIC, KINEMATIC, IntArray, Row, Rows
 JOINT_ITEM, GRIP_ITEM, PAIR_ITEM, WALL_ITEM = np.arange(4)
 #: Substeps of a step, as Box2D advises; friction of the ground alone needs one.
 SUBSTEPS = 4
-#: Motion against each other [m], and turn [rad], after which contact points are found anew.
+#: Motion against each other [m], and turn [rad], after which contact points are searched again.
 STALE_WAY, STALE_TURN = 1e-3, 1e-3
 
 
@@ -141,7 +141,7 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
 
 @inner
 def renew(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, float]) -> None:
-    """Find the points of a manifold anew if its bodies moved since, move fast, or come to touch.
+    """Renew the points of a manifold if its bodies moved since, move fast, or come to touch.
 
     What comes to touch was only near when its points were found: whether it really meets is a
     question of its way.

@@ -71,7 +71,7 @@ def check_guards(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int
 def rebuild_kernel(
     bodies: Rows, movers: IntArray, stored: Stored, found: Found, dt: float
 ) -> tuple[int, int]:
-    """Make all guards anew and list what is near.
+    """Make all guards and list what is near.
 
     Returns:
         Number of near pairs and the largest result of a query: where they exceed the arrays, the

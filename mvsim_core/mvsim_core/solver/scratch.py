@@ -13,7 +13,7 @@ from mvsim_core.solver.grid import LEVELS, empty_buckets
 from mvsim_core.solver.polygons import HIT
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
-#: Where a moving body may be before its neighbours are looked for anew.
+#: Where a moving body may be before its neighbours are searched again.
 GUARD = np.dtype(
     [
         ("body", "i8"),  # row of BODY

@@ -94,7 +94,7 @@ def warm() -> None:
 
 
 def _find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:
-    """Make the list of what is near anew."""
+    """Rebuild the list of what is near."""
     contacts.place_pending(bodies)
     scratch = contacts.scratch
     scratch.fit_movers(len(bodies), len(movers), len(contacts.shapes))

@@ -56,9 +56,9 @@ def test_elevation_points_must_be_finite(tmp_path: Path) -> None:
 def test_points_that_are_not_finite_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "points.txt"
     file.write_text("1 2 3 255 0 0\nnan 2 3 0 0 0\n4 5 6 0 0 0\n")
-    points, doubt = read_cloud(file, 3)
+    points, warning = read_cloud(file, 3)
     assert points.tolist() == [[1, 2, 3], [4, 5, 6]]
-    assert doubt == f"{file}: 1 points are not finite and left out"
+    assert warning == f"{file}: 1 points are not finite and left out"
 
 
 def test_points_in_the_plane_lie_at_no_height(tmp_path: Path) -> None:

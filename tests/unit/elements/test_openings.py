@@ -57,9 +57,9 @@ def test_openings_without_end_are_refused_with_their_place(widen: float) -> None
         '<mvsim_world>\n<element class="vertical_plane"><x0>0</x0><x1>10</x1>'
         f"{doors}</element></mvsim_world>"
     )
-    with pytest.raises(BuildError) as told:
+    with pytest.raises(BuildError) as raised:
         load_world(text=text)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "line 2: <element>: more than 100 doors and windows of different heights at one place,"
         " or more than 50000 pieces of wall between them; do they overlap by mistake?"
     )

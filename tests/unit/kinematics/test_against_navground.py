@@ -6,7 +6,7 @@ What differs on purpose, and how the comparison allows for it:
 
 * navground computes in single precision. Inputs are rounded to it first, and results may differ by
   1e-6, relative to the larger one where it exceeds 1.
-* Its robots can't reverse unless told to (`max_backward_speed` is 0 by default); the documented
+* Its robots can't reverse unless allowed to (`max_backward_speed` is 0 by default); the documented
   set of feasible twists is symmetric, and so is ours by default.
 * The constructor of its DynamicTwoWheelsDifferentialDriveKinematics takes max_forward_speed for
   max_speed (in 0.7.0), so max_speed is set afterwards.

@@ -308,7 +308,7 @@ class HalfSpec(KinematicsSpec):
 
 
 class Half:
-    """Kinematics in plain Python: a robot that goes half as fast as it is told."""
+    """Kinematics in plain Python: a robot that goes half as fast as commanded."""
 
     @classmethod
     def from_spec(cls, spec: Any, axis: float, moi: float) -> Half:

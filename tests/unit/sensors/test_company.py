@@ -285,9 +285,9 @@ def test_a_set_after_a_thousand_changes_samples_like_a_new_one():
     first = go_on(sensors)
     for sensor, kept in data.items():
         sensor.bind(kept)
-    anew = SensorSet()
-    anew.add(inside, 1000)
-    assert go_on(anew) == first
+    again = SensorSet()
+    again.add(inside, 1000)
+    assert go_on(again) == first
     assert len(first) > 5
 
 

@@ -83,10 +83,10 @@ def test_a_scene_after_a_thousand_changes_equals_a_new_one():
             scene.add_body(row, inside[row])
         if step % 50 == 0:
             scan(lidar(scene), bodies)
-    anew = PlaneScene()
+    rebuilt = PlaneScene()
     for row, own in inside.items():
-        anew.add_body(row, own)
-    assert scan(lidar(scene), bodies).tobytes() == scan(lidar(anew), bodies).tobytes()
+        rebuilt.add_body(row, own)
+    assert scan(lidar(scene), bodies).tobytes() == scan(lidar(rebuilt), bodies).tobytes()
     assert (scan(lidar(scene), bodies) < 30.0).any()
     for row in list(inside):
         scene.remove_body(row)

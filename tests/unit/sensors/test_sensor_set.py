@@ -74,12 +74,12 @@ def test_next_tick_tells_when_to_call():
     assert SensorSet().next_tick == NEVER
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_sensors_that_stay_keep_their_phase(anew):
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_sensors_that_stay_keep_their_phase(rebuild):
     old = clock("old", 0.05)
     sensors = set_of(old)
     run(sensors, 7)
-    if anew:
+    if rebuild:
         sensors = set_of(old, tick=7)
     sensors.add([clock("new", 0.05)], 7)
     assert [(tick, names) for tick, names, _ in run(sensors, 17, first=8)] == [
@@ -90,7 +90,7 @@ def test_sensors_that_stay_keep_their_phase(anew):
     ]
 
 
-def test_going_back_in_time_schedules_anew():
+def test_going_back_in_time_schedules_again():
     sensor = clock("a", 0.05)
     sensors = set_of(sensor)
     run(sensors, 103)
