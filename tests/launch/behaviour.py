@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a running simulator of worlds/warehouse.world.xml does, however it was started."""
 
+import math
 from typing import Any
 
 from geometry_msgs.msg import Pose, TwistStamped
@@ -31,23 +32,29 @@ def observer_of(domain: int) -> Observer:
     return observer
 
 
-def is_ready(observer: Observer) -> None:
-    """The clock runs, all topics exist, and each has a message."""
+def topics_with_messages(observer: Observer) -> set[str]:
+    """Wait until the clock runs and all topics exist; return those that have messages."""
     eventually(lambda: len(observer.all("/clock")) > 100, "/clock")
     eventually(lambda: set(dict(observer.node.get_topic_names_and_types())) >= TOPICS, "topics")
     for topic in TYPES:
         eventually(lambda topic=topic: observer.all(topic), topic)
+    return {topic for topic in TYPES if observer.all(topic)}
 
 
-def drives(observer: Observer) -> None:
-    """A stamped command moves the robot, and it stops without one."""
+def drive_and_stop(observer: Observer) -> tuple[float, float]:
+    """Command 0.3 m/s for a while; return the speed reached and that at rest [m/s]."""
     with observer.repeat("/cmd_vel", _ahead(0.3)):
         eventually(lambda: _speed(observer) > 0.25, "motion")
+        driving = _speed(observer)
     eventually(lambda: abs(_speed(observer)) < 0.01, "rest")
+    return driving, _speed(observer)
 
 
-def collides(observer: Observer) -> None:
-    """A wall stops it, and collision is true."""
+def drive_against_wall(observer: Observer) -> tuple[bool, float]:
+    """Put it before a wall and drive; return /collision before, and how far its chassis got.
+
+    The second value is the distance beyond the face of the wall [m] at the first collision.
+    """
     client = Client(observer.node)
     pose = Pose()
     pose.position.x, pose.position.y = BEFORE_WALL
@@ -55,22 +62,21 @@ def collides(observer: Observer) -> None:
     state.header.frame_id = "map"
     answer = client.call("SetEntityState", entity="r1", state=state, set_pose=True)
     assert answer.result.result == 1, answer.result.error_message
-    assert not observer.newest("/collision").data
+    before = bool(observer.newest("/collision").data)
     with observer.repeat("/cmd_vel", _ahead(0.5)):
         eventually(lambda: observer.newest("/collision").data, "a collision")
     # the chassis ends 0.24 m ahead of the reference point, the wall begins at 8.9 m
-    assert _place(observer).x < 8.9 - 0.24 + 0.03
+    return before, _place(observer).x + 0.24 - 8.9
 
 
-def resets(observer: Observer) -> None:
-    """It is where it started, and the clock has gone on."""
+def reset(observer: Observer) -> tuple[float, list[int]]:
+    """Reset the state; return the distance from the start [m] and the times of the clock [ns]."""
     before = nanoseconds(observer.newest("/clock").clock)
     Client(observer.node).reset(ResetSimulation.Request.SCOPE_STATE)
     eventually(lambda: abs(_place(observer).x) < 0.01, "the start")
-    assert abs(_place(observer).y) < 0.01
-    times = [nanoseconds(message.clock) for message in observer.all("/clock")]
-    assert times == sorted(times)
-    assert times[-1] > before
+    eventually(lambda: nanoseconds(observer.newest("/clock").clock) > before, "the clock goes on")
+    place = _place(observer)
+    return math.hypot(place.x, place.y), [nanoseconds(m.clock) for m in observer.all("/clock")]
 
 
 def _ahead(speed: float) -> TwistStamped:

@@ -66,19 +66,25 @@ class TestWhileRunning(unittest.TestCase):
 
     def test_1_it_is_ready(self) -> None:
         """Clock, topics and messages are there."""
-        behaviour.is_ready(self.observer)
+        assert behaviour.topics_with_messages(self.observer) == set(behaviour.TYPES)
 
     def test_2_it_drives(self) -> None:
         """A command moves it."""
-        behaviour.drives(self.observer)
+        driving, resting = behaviour.drive_and_stop(self.observer)
+        assert driving > 0.25
+        assert abs(resting) < 0.01
 
     def test_3_it_collides(self) -> None:
         """A wall stops it."""
-        behaviour.collides(self.observer)
+        before, beyond = behaviour.drive_against_wall(self.observer)
+        assert not before
+        assert beyond < 0.03
 
     def test_4_it_resets(self) -> None:
-        """A reset restores the initial pose."""
-        behaviour.resets(self.observer)
+        """A reset restores the initial pose; the clock goes on."""
+        distance, times = behaviour.reset(self.observer)
+        assert distance < 0.014
+        assert times == sorted(times)
 
 
 @launch_testing.post_shutdown_test()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What test_sim_launch.py shows with the real launch system, where that is not installed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -37,13 +37,26 @@ def observer(domain: int, running: NodeProcess) -> Iterator[Observer]:
     observer.close()
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [behaviour.is_ready, behaviour.drives, behaviour.collides, behaviour.resets],
-    ids=lambda f: f.__name__,
-)
-def test_it(shown: Callable[[Observer], None], observer: Observer) -> None:
-    shown(observer)
+def test_it_is_ready(observer: Observer) -> None:
+    assert behaviour.topics_with_messages(observer) == set(behaviour.TYPES)
+
+
+def test_it_drives(observer: Observer) -> None:
+    driving, resting = behaviour.drive_and_stop(observer)
+    assert driving > 0.25
+    assert abs(resting) < 0.01
+
+
+def test_a_wall_stops_it(observer: Observer) -> None:
+    before, beyond = behaviour.drive_against_wall(observer)
+    assert not before
+    assert beyond < 0.03
+
+
+def test_a_reset_restores_the_start_and_the_clock_goes_on(observer: Observer) -> None:
+    distance, times = behaviour.reset(observer)
+    assert distance < 0.014
+    assert times == sorted(times)
 
 
 def test_it_shuts_down(running: NodeProcess, observer: Observer) -> None:

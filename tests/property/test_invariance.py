@@ -152,17 +152,18 @@ def test_no_wheel_force_exceeds_friction(
     circle = "<friction_circle>true</friction_circle></friction>"
     ground = friction(mu=mu).replace("</friction>", circle)
     w = load_world(text=world(cart(vel=f"{vx} {vy} {wz_deg}", ground=ground)))
-    forces_stay_within(mu * (15 / 2 + 4) * 9.81, w, torques)
+    assert largest_force(w, torques) <= mu * (15 / 2 + 4) * 9.81 * (1 + 1e-12) + 1e-12
 
 
-def forces_stay_within(limit: float, w: World, torques: list[float]) -> None:
-    """Drive r1 by torques [N m]: no wheel gets more than `limit` [N] from the ground."""
+def largest_force(w: World, torques: list[float]) -> float:
+    """Drive r1 by torques [N m]; return the largest force of the ground on a wheel [N]."""
     robot = w.vehicles["r1"]
     robot.set_wheel_torques(torques)
+    largest = 0.0
     for _ in range(50):
         w.step()
-        for wheel in robot.wheels:
-            assert math.hypot(wheel.fx, wheel.fy) <= limit * (1 + 1e-12) + 1e-12
+        largest = max(largest, *(math.hypot(wheel.fx, wheel.fy) for wheel in robot.wheels))
+    return largest
 
 
 @SLOW
@@ -179,7 +180,7 @@ def test_no_force_of_rollers_exceeds_friction(
 ) -> None:
     """|F| <= mu N for grip and resistance together: on ice there is neither."""
     w = load_world(text=world(slider(vel=f"{vx} {vy} {wz_deg}", ground=friction(mu=mu, rr=rr))))
-    forces_stay_within(mu * (15 / 4 + 2) * 9.81, w, torques)
+    assert largest_force(w, torques) <= mu * (15 / 4 + 2) * 9.81 * (1 + 1e-12) + 1e-12
 
 
 @SLOW

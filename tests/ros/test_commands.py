@@ -192,6 +192,10 @@ def test_a_robot_that_does_not_steer_keeps_to_the_yaw_rate(
 
 
 def test_sideways_commands_are_logged_with_angles_too(tmp_path: Path) -> None:
-    car = load_world(two_robots(tmp_path, [])).vehicles["anna"]
+    world = load_world(two_robots(tmp_path, []))
+    car = world.vehicles["anna"]
     with pytest.warns(UserWarning, match="anna cannot move sideways"):
         follow_twist(car, TwistCommand(0.5, 0.1, 0.2), angle=True)
+    world.run(2.0)
+    assert car.twist.vx == pytest.approx(0.5, abs=0.05)
+    assert car.steering == pytest.approx(0.2, abs=0.01)

@@ -3,6 +3,7 @@
 """`mvsim bench`, as a user calls it."""
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,9 +51,8 @@ def test_the_package_of_the_checkout_is_the_same_verb() -> None:
 @pytest.mark.parametrize("count", [1, 100])
 def test_a_mecanum_step_costs_at_most_a_third_more_than_a_differential_one(count: int) -> None:
     """Four wheels each, the same friction and gains; they take turns on a busy machine."""
-    for _ in range(4):
+    ratios: list[float] = []
+    while len(ratios) < 4 and min(ratios, default=math.inf) >= 1.3:
         cost = rollers_cost(count, seconds=0.5)
-        ratio = cost["mecanum"] / cost["differential"]
-        if ratio < 1.3:
-            return
-    raise AssertionError(f"{ratio:.2f} times the cost")
+        ratios.append(cost["mecanum"] / cost["differential"])
+    assert min(ratios) < 1.3
