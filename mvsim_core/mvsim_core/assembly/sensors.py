@@ -16,10 +16,15 @@ from mvsim_core.sensors.base import SensorContext
 from mvsim_core.sensors.earth import earth_of
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.specs.element import PropertyRegionSpec
-from mvsim_core.specs.sensor import SensorSpec
+from mvsim_core.specs.element import ElevationMapSpec, PropertyRegionSpec
+from mvsim_core.specs.sensor import LaserSpec, SensorSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
+
+#: A mount that is tilted by less [rad] is level; 1 mm in 1 km.
+LEVEL = 1e-6
+#: Shapes of blocks on which vehicles drive up.
+UNEVEN = ("ramp", "semi_cylinder_bump")
 
 
 class SensorMaker:
@@ -41,6 +46,9 @@ class SensorMaker:
         self._gravity = world.gravity
         self._earth = earth_of(world.georeference)
         self._regions = tuple(e for e in world.elements if isinstance(e, PropertyRegionSpec))
+        self._uneven = any(isinstance(e, ElevationMapSpec) for e in world.elements) or any(
+            b.geometry is not None and b.geometry.type in UNEVEN for b in world.blocks
+        )
         self._dt = dt
         self._warn = warn
         self._reported: set[str] = set()
@@ -54,6 +62,14 @@ class SensorMaker:
     ) -> list[Any]:
         """Return the sensors that are fixed in the world, in file order."""
         return self._make(specs, (scene, scene3d), None)
+
+    def _needs_3d(self, spec: SensorSpec) -> bool:
+        """Return whether a planar lidar casts its rays against 3D shapes."""
+        if not isinstance(spec, LaserSpec):
+            return False
+        if spec.raytrace_3d is not None:
+            return spec.raytrace_3d
+        return self._uneven or max(abs(spec.pose.roll), abs(spec.pose.pitch)) > LEVEL
 
     def _make(
         self,
@@ -79,7 +95,7 @@ class SensorMaker:
                 scene3d=scenes[1],
                 warn=partial(self._warn, spec.where, "sensor"),
             )
-            make = Laser3d if getattr(spec, "raytrace_3d", False) else SENSORS.get(spec.kind)
+            make = Laser3d if self._needs_3d(spec) else SENSORS.get(spec.kind)
             try:
                 sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
             except (BuildError, RemoteError) as error:

@@ -97,7 +97,7 @@ def many_robots(count: int) -> float:
     robots = [lidar(scene, 100, fov=math.pi, body=body) for body in range(count)]
     sensors = SensorSet()
     sensors.add(robots, 0)
-    ticks = iter(range(0, 10**9, robots[0].period_ticks))
+    ticks = iter(range(0, 10**9, robots[0].cadence.tick(1)))
     return best_of(lambda: sensors.sample(state, next(ticks), 0.0))
 
 

@@ -101,7 +101,8 @@ def _sensors(sensors: list[tuple[str, SensorSpec]]) -> Table:
     table = _table("Sensors", "vehicle", "name", "class", "rate [Hz]", "mount")
     for owner, sensor in sensors:
         pose = sensor.pose
+        rate = f"{1 / sensor.period:g}" if sensor.period > 0.0 else "each step"
         mount = f"{pose.x:.2f} {pose.y:.2f} {pose.z:.2f}"
-        cells = (owner, sensor.name, sensor.kind, f"{1 / sensor.period:g}", mount)
+        cells = (owner, sensor.name, sensor.kind, rate, mount)
         table.add_row(*(escape(cell) for cell in cells))
     return table

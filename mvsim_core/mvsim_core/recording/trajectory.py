@@ -12,7 +12,7 @@ from typing import TextIO
 from mvsim_core.errors import LogError
 from mvsim_core.geometry.poses import quaternion
 from mvsim_core.state.arrays import Rows
-from mvsim_core.state.clock import SimClock
+from mvsim_core.state.clock import Cadence
 from mvsim_core.state.entities import Entity
 
 
@@ -32,7 +32,7 @@ class TrajectoryFiles:
     def __init__(self, path: str, rate: float, dt: float) -> None:
         """Create no file yet."""
         self._base = Path(os.path.splitext(path)[0])
-        self._period = SimClock(dt).whole_ticks(1.0 / rate)
+        self._cadence = Cadence(1.0 / rate, dt)
         self._files: dict[str, TextIO] = {}
 
     def record(self, entities: Iterable[Entity], bodies: Rows, ticks: int, time: float) -> None:
@@ -47,7 +47,7 @@ class TrajectoryFiles:
         Raises:
             LogError: A file cannot be written.
         """
-        if ticks % self._period:
+        if not self._cadence.is_due(ticks):
             return
         for entity in entities:
             if entity.kind != "vehicle":

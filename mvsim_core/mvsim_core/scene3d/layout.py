@@ -21,6 +21,7 @@ from mvsim_core.scene3d.pool import ModelPool
 from mvsim_core.scene3d.tables import (
     INSTANCE,
     SEE_ALL,
+    SEE_FIXED_ONLY,
     Hits,
     Rays,
     body_code,
@@ -252,15 +253,17 @@ class Layout:
         for item, part in zip(poses, parts, strict=True):
             item["body"], item["wheel"] = part.body, part.wheel
         place_kernel(poses, bodies, wheels, np.zeros(3), np.zeros(len(poses), np.int64))
-        regions: dict[tuple[int, ...], list[int]] = {}
+        # parts of bodies apart from maps, which are all that some sensors see
+        regions: dict[tuple[int, tuple[int, ...]], list[int]] = {}
         for k, part in enumerate(parts):
-            regions.setdefault(_region(part.model, poses[k]), []).append(k)
+            mask = SEE_ALL if part.body < 0 else SEE_ALL & ~SEE_FIXED_ONLY
+            regions.setdefault((mask, _region(part.model, poses[k])), []).append(k)
         old, self._models = self._models, []
-        for members in regions.values():
+        for (mask, _), members in regions.items():
             chosen = np.array(members)
             fixed = self._fixed_model([parts[k].model for k in members], poses[chosen], chosen)
             if len(fixed.model.triangles):
-                row = self._attach(fixed.model, SEE_ALL, parts=fixed.parts)
+                row = self._attach(fixed.model, mask, parts=fixed.parts)
                 self._instances.rows[row]["t"] = fixed.middle - self.origin
                 self._models.append((fixed, row))
         for fixed, row in old:  # after the new ones, so that what is the same stays

@@ -12,6 +12,7 @@ assigned once it is made.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from copy import deepcopy
@@ -34,7 +35,7 @@ from mvsim_core.sensors.noise import (
     uniform_kernel,
 )
 from mvsim_core.state.arrays import FloatArray, Rows
-from mvsim_core.state.clock import SimClock
+from mvsim_core.state.clock import Cadence, whole_ticks
 
 if TYPE_CHECKING:
     from mvsim_core.scene3d import Scene3d
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from mvsim_core.sensors.plane_scene import PlaneScene
 
 R = TypeVar("R")
+#: Periods of more ticks than this, which are uneven by less than 5 %, give no warning.
+FINE = 10.0
 _PLAIN = (int, float, bool, str)  # types of which a copy is the value itself
 
 
@@ -96,6 +99,7 @@ class SensorData:
 
     Attributes:
         seed: Seed of the world (of the copy) that the sensor belongs to.
+        start_tick: When its first period began.
         due_tick: When it measures next; None before it is scheduled.
         last: The newest reading that has arrived, or None.
         pending: Readings on their way and the ticks at which they arrive, in this order.
@@ -104,6 +108,7 @@ class SensorData:
     """
 
     seed: int = 0
+    start_tick: int = 0
     due_tick: int | None = None
     last: Any = None
     pending: list[tuple[int, Any]] = field(default_factory=list)
@@ -131,8 +136,9 @@ class Sensor(ABC, Generic[R]):
         parent: Name of the vehicle that carries it, or None.
         full_name: Its name that is unique in the world: ``vehicle/sensor``.
         mount: Its frame in the vehicle's frame, or in the world's if it has no vehicle.
-        period: Time between two readings as the file gives it [s].
-        period_ticks: The same in ticks, rounded up.
+        period: Time between two readings as the file gives it [s]; 0: a step.
+        dt: Length of a tick [s].
+        cadence: The ticks of its readings, counted from `SensorData.start_tick`.
         delay_ticks: Ticks from measuring until the reading arrives.
         dropout: Probability that a reading is lost, 0 … 1.
         data: What changes.
@@ -176,8 +182,9 @@ class Sensor(ABC, Generic[R]):
         self.full_name = f"{self.parent}/{self.name}" if self.parent else self.name
         self.mount: Pose = spec.pose
         self.period: float = spec.period
-        self.period_ticks = SimClock(context.dt).whole_ticks(spec.period)
-        self.delay_ticks = 0 if delay <= 0 else SimClock(context.dt).whole_ticks(delay)
+        self.dt = context.dt
+        self.cadence = Cadence(spec.period, context.dt)
+        self.delay_ticks = 0 if delay <= 0 else whole_ticks(delay, context.dt)
         self.dropout = dropout
         self.name_word = name_word(self.full_name)
         self.body, self.wheel0, self.n_wheels, self.copy = -1, -1, 0, 0
@@ -233,8 +240,21 @@ class Sensor(ABC, Generic[R]):
         return due
 
     def start(self, tick: int) -> None:
-        """Begin a period at ``tick``."""
-        self.data.due_tick = tick + self.period_ticks
+        """Begin the first period at ``tick``."""
+        self.data.start_tick = tick
+        self.data.due_tick = tick + self.cadence.tick(1)
+
+    def number(self, tick: int) -> int:
+        """Return the number of the reading at ``tick``, counted from 1."""
+        return self.cadence.number(tick - self.data.start_tick)
+
+    def tick_of(self, number: int) -> int:
+        """Return the tick of reading ``number``; that of number 0 is where the first begins."""
+        return int(self.data.start_tick) + self.cadence.tick(number)
+
+    def begin_of(self, tick: int) -> int:
+        """Return the tick at which the period began that ends with the reading at ``tick``."""
+        return self.tick_of(self.number(tick) - 1)
 
     # ------------------------------------------------------------ measuring
     @abstractmethod
@@ -268,7 +288,7 @@ class Sensor(ABC, Generic[R]):
         """
         data = self.data
         return not self.sweeps or (
-            data.swept_tick == tick and data.swept_since <= tick - self.period_ticks
+            data.swept_tick == tick and data.swept_since <= self.begin_of(tick)
         )
 
     def sample(self, state: StateView, tick: int, time: float) -> bool:
@@ -300,8 +320,17 @@ class Sensor(ABC, Generic[R]):
         return self.data.pending[0][0] if self.data.pending else None
 
     def warnings(self) -> Iterator[str]:
-        """Yield what is doubtful about this sensor, each as a sentence without a full stop."""
-        yield from ()
+        """Yield what is doubtful about this sensor, each as a sentence without a full stop.
+
+        A kind that adds its own yields these too.
+        """
+        if not self.cadence.even and self.cadence.ticks < FINE:
+            few = math.floor(self.cadence.ticks)
+            yield (
+                f"{self.name!r} reads every {few} or {few + 1} steps of {self.dt:g} s, with"
+                f" {1.0 / self.period:g} Hz on average; a simul_timestep that divides its period"
+                f" of {self.period:g} s gives even intervals"
+            )
 
     # ------------------------------------------------------------ noise
     def random(self, tick: int, purpose: int = READING) -> np.random.Generator:

@@ -75,6 +75,7 @@ class Gnss(Sensor[GnssReading]):
 
     def warnings(self) -> Iterator[str]:
         """Yield that there will be no readings."""
+        yield from super().warnings()
         if self.earth is None:
             yield "the world has no <georeference>: its gnss sensors give no readings"
 

@@ -108,10 +108,9 @@ class Imu(Sensor[ImuReading]):
     ) -> None:
         """Put an inertial unit into a world; ``spec`` is an ImuSpec, the rest as in `Sensor`."""
         super().__init__(spec, context, delay=delay, dropout=dropout)
-        self.dt = context.dt
         self.gravity = context.gravity
         self.sweeps = spec.average
-        root = math.sqrt(self.period_ticks * context.dt)
+        root = math.sqrt(self.cadence.ticks * context.dt)
         gyro = spec.angular_velocity_white_noise
         accelerometer = spec.linear_acceleration_white_noise
         self.white: FloatArray = np.repeat([gyro, accelerometer], 3)
@@ -139,9 +138,8 @@ class Imu(Sensor[ImuReading]):
         return self.data.bias[3:].copy()
 
     def start(self, tick: int) -> None:
-        """Begin a period; biases are zero at the begin of the first."""
-        if self.data.due_tick is None:
-            self.data.steps = tick // self.period_ticks
+        """Begin the first period; the biases go on from what they are."""
+        self.data.steps = 0
         super().start(tick)
 
     @cached_property
@@ -168,7 +166,7 @@ class Imu(Sensor[ImuReading]):
     def add_step(self, felt: FloatArray, tick: int) -> None:
         """Add true rates and forces (6,) of a step to the mean of the period."""
         data = self.data
-        if data.due_tick is not None and tick == data.due_tick - self.period_ticks + 1:
+        if data.due_tick is not None and tick == self.begin_of(data.due_tick) + 1:
             data.total[:] = 0.0  # also when the reading of the last period was not requested
             data.count = 0
         data.total += felt
@@ -192,7 +190,7 @@ class Imu(Sensor[ImuReading]):
             data.total[:] = 0.0
             data.count = 0
         if self._walks:
-            self._take_steps(tick // self.period_ticks)
+            self._take_steps(self.number(tick))
         felt += data.bias + self.white * noise[:6]
         read_only(felt)
         orientation = None

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Planar lidars with `<raytrace_3d>`: the same readings, by rays that meet the true 3D shapes.
+"""Planar lidars whose rays meet the true 3D shapes: the same readings as in the plan view.
 
-A tilted one sees the ground and passes over low walls. It also sees its own vehicle, unless
-`<ignore_parent_body>` is set.
+A tilted one sees the ground and passes over low walls. With `<raytrace_3d>true` it also sees its
+own vehicle, unless `<ignore_parent_body>` is set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mvsim_core.scene3d import (
     copy_of,
     hides,
 )
-from mvsim_core.sensors.base import SensorBatch, SensorContext, StateView
+from mvsim_core.sensors.base import Sensor, SensorBatch, SensorContext, StateView
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
 from mvsim_core.sensors.noise import ANGLE, READING
 from mvsim_core.state.arrays import FloatArray, Rows
@@ -52,8 +52,8 @@ class Laser3d(Lidar2d):
         self._hits = Hits.empty(self.n, 1)
 
     def warnings(self) -> Iterator[str]:
-        """Yield nothing: it may be mounted as one likes."""
-        yield from ()
+        """Yield what holds for all sensors: it may be mounted as one likes."""
+        yield from Sensor.warnings(self)
 
     def warm(self, state: StateView) -> None:
         """Build the scene and compile the kernels."""
@@ -77,7 +77,8 @@ class Laser3d(Lidar2d):
     def _cast(self, state: StateView, angles: FloatArray) -> FloatArray:
         """Return the distance to what each ray meets [m]; inf: nothing."""
         ways = np.column_stack((np.cos(angles), np.sin(angles), np.zeros(len(angles))))
-        mask = hides(self.body) if self.spec.ignore_parent_body else SEE_ALL
+        sees_parent = self.spec.raytrace_3d and not self.spec.ignore_parent_body
+        mask = SEE_ALL if sees_parent else hides(self.body)
         if not self.spec.bodies_visible:
             mask = SEE_FIXED_ONLY
         pose = mounted(self.mount, self.body, state.bodies)

@@ -103,7 +103,7 @@ class Lidar2d(Sensor[LaserReading]):
         # The limits as single-precision messages will state them.
         self.range_min = float(np.float32(spec.min_range))
         self.range_max = float(np.float32(spec.max_range))
-        self.scan_time = self.period_ticks * context.dt
+        self.scan_time = self.cadence.ticks * context.dt
 
     @property
     def angles(self) -> FloatArray:
@@ -112,11 +112,12 @@ class Lidar2d(Sensor[LaserReading]):
 
     def warnings(self) -> Iterator[str]:
         """Yield that the fan stands too steep for its plan view."""
+        yield from super().warnings()
         level = math.cos(self.mount.pitch) * math.cos(self.mount.roll)
         if abs(level) < STEEP:
             yield (
-                f"the fan of {self.name!r} is tilted by more than 60 degrees: lidars of this class"
-                " see walls by the plan view of their rays, and nothing with an upright fan"
+                f"the fan of {self.name!r} is tilted by more than 60 degrees: without raytrace_3d"
+                " it sees walls by the plan view of its rays, and nothing with an upright fan"
             )
 
     @cached_property

@@ -104,12 +104,11 @@ class Lidar3d(Sensor[CloudReading]):
         """Put a lidar into a world; ``spec`` is a Lidar3dSpec, the rest as in `Sensor`."""
         super().__init__(spec, context, delay=delay, dropout=dropout)
         self.scene = context.scene3d or Scene3d()
-        self.dt = context.dt
-        self.scan_time = self.period_ticks * context.dt
+        self.scan_time = self.cadence.ticks * context.dt
         self.range_min = float(np.float32(spec.min_range))
         self.range_max = float(np.float32(spec.max_range))
         self.directions, self.rows = pattern_of(spec, self.scan_time)
-        self.sweeps = bool(spec.motion_distortion) and self.period_ticks > 1
+        self.sweeps = bool(spec.motion_distortion) and self.cadence.ticks > 1.0
         wide = spec.beam_divergence
         self._beams = [self.directions, *(spread(self.directions, wide) if wide > 0 else ())]
         self._mount = (rotation(self.mount), np.array(self.mount[:3], dtype=np.float64))
@@ -121,27 +120,28 @@ class Lidar3d(Sensor[CloudReading]):
 
     def warnings(self) -> Iterator[str]:
         """Yield that the sensor's rate hides its motion."""
+        yield from super().warnings()
         if self.spec.motion_distortion and not self.sweeps:
             yield f"{self.name!r} scans once a step: its points get no times"
 
     def cursor(self, tick: int) -> int:
         """Return the row of the pattern with which the scan begins that ends at ``tick``."""
-        return tick // self.period_ticks * self.rows % len(self.directions)
+        return self.number(tick) * self.rows % len(self.directions)
 
     def warm(self, state: StateView) -> None:
         """Build the scene and compile the kernels."""
         poses = self._poses(_pose(state.bodies, self.body), np.zeros(1))
         hits = self._empty_hits()
         self._cast(state, poses, hits, (0, 0, 1))
-        self._points(np.zeros(0, POINT), hits, 0, (0, False))
+        self._points(np.zeros(0, POINT), hits, 0, (0, 0.0))
 
     def sweep(self, state: StateView, tick: int) -> None:
         """Cast the rows that were fired since the last tick, each from where the sensor was."""
         data = self.data
         if data.due_tick is None:
             return
-        steps = self.period_ticks
-        step = tick - (data.due_tick - steps)
+        begin = self.begin_of(data.due_tick)
+        steps, step = data.due_tick - begin, tick - begin
         if step == 1:
             data.done = 0  # also when the last scan was not requested
         end = min(-(-step * self.rows // steps), self.rows)
@@ -167,9 +167,10 @@ class Lidar3d(Sensor[CloudReading]):
         rest = (cursor, data.done, self.rows - data.done)
         self._cast(state, poses, hits, rest)
         points = np.zeros(self.rows * self.rings, POINT)
-        count = self._points(points, hits, tick, (self.rows, timed))
+        begin = max(self.begin_of(tick), 0) if timed else tick
+        between = (tick - begin) * self.dt / self.rows
+        count = self._points(points, hits, tick, (self.rows, between))
         data.done, data.hits = 0, []
-        begin = max(tick - self.period_ticks, 0) if timed else tick
         return CloudReading(
             tick=begin,
             time=begin * self.dt if timed else time,
@@ -234,10 +235,10 @@ class Lidar3d(Sensor[CloudReading]):
         points: Rows,
         hits: list[Hits],
         tick: int,
-        scan: tuple[int, bool],
+        scan: tuple[int, float],
     ) -> int:
-        """Write the points of a scan (its number of rows, whether timed); return their number."""
-        rows, timed = scan
+        """Write the points of a scan (its rows, time between two [s]); return their number."""
+        rows, between = scan
         spec, shape = self.spec, self.directions.shape[:2]
         noisy = spec.range_std_noise > 0 or spec.range_noise_growth > 0
         noise = lost = _NO_NUMBERS
@@ -257,7 +258,7 @@ class Lidar3d(Sensor[CloudReading]):
                 _points_kernel(
                     (distance, cosine, brightness, self.directions),
                     (noise, lost),
-                    (self.cursor(tick), rows, self.scan_time / self.rows if timed else 0.0),
+                    (self.cursor(tick), rows, between),
                     (
                         self.range_min,
                         self.range_max,

@@ -223,7 +223,7 @@ class SensorSet:
         for number in self._due.take(tick):
             slot = numbers[number]
             sensor = slot.sensor
-            sensor.data.due_tick = slot.due = tick + sensor.period_ticks
+            sensor.data.due_tick = slot.due = sensor.tick_of(sensor.number(tick) + 1)
             put(slot.due, number)
             if slot.active and (not sensor.sweeps or sensor.is_whole(tick)):
                 work.setdefault(slot.batch, []).append(slot)
@@ -233,7 +233,7 @@ class SensorSet:
     def _schedule(self, slot: _Slot, tick: int) -> None:
         sensor = slot.sensor
         due = sensor.data.due_tick
-        if due is None or not tick < due <= tick + sensor.period_ticks:
+        if due is None or not sensor.begin_of(due) <= tick < due:
             sensor.start(tick)
         slot.due = sensor.data.due_tick
         self._due.put(slot.due, slot.number)

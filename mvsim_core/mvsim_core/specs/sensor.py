@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs.converters import (
     ANGLES,
+    BOOLEAN,
     DEGREES,
     FILE,
     NUMBER,
@@ -61,7 +62,12 @@ class SensorSpec(Spec):
     name: str = param("", attribute=True, help="default: a prefix and a running number")
     pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
     period: float = param(
-        0.1, xml="sensor_period", unit="s", check=POSITIVE, also=(Alias("rate_hz", RATE),)
+        0.1,
+        xml="sensor_period",
+        unit="s",
+        check=NOT_NEGATIVE,
+        also=(Alias("rate_hz", RATE),),
+        help="0: each step",
     )
     delay: float = param(
         0.0,
@@ -92,11 +98,16 @@ class LaserSpec(SensorSpec):
     max_range: float = param(80.0, unit="m", check=POSITIVE, also=("range_max",))
     min_range: float = param(0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",))
     bodies_visible: bool = param(True, help="detects vehicles and blocks, not only maps")
-    raytrace_3d: bool = param(False, help="casts rays against 3D shapes, not in the plane")
-    ignore_parent_body: bool = param(
-        False, help="with raytrace_3d: rays pass through the own vehicle"
+    raytrace_3d: bool | None = param(
+        None,
+        conv=BOOLEAN,
+        help="casts rays against 3D shapes, not in the plane; default: where the plane would be"
+        " wrong, which is with a tilted mount and on uneven ground",
     )
-    pass_glass: bool = param(False, help=f"with raytrace_3d: {_GLASS}")
+    ignore_parent_body: bool = param(
+        False, help="with raytrace_3d true: rays pass through the own vehicle, as else always"
+    )
+    pass_glass: bool = param(False, help=f"where rays are cast against 3D shapes: {_GLASS}")
     viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
     viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=_DISPLAY)
     viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=_DISPLAY)

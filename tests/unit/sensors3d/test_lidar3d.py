@@ -81,20 +81,21 @@ def drive(unit, poses, twist=(0.0, 0.0, 0.0)):
     readings = []
     unit.start(0)
     bodies = body_rows(poses(0))
-    for tick in range(1, 2 * unit.period_ticks + 1):
+    for tick in range(1, unit.tick_of(2) + 1):
         for name, value in poses(tick)._asdict().items():
             bodies[name] = value
         bodies["vx"], bodies["vy"], bodies["wz"] = twist
         unit.sweep(state_of(bodies), tick)
         if tick == unit.due_tick:
             readings.append(unit.measure(state_of(bodies), tick, tick * DT))
-            unit.start(tick)
+            unit.data.due_tick = unit.tick_of(unit.number(tick) + 1)
     return readings
 
 
-def test_points_of_a_moving_lidar_are_true_at_their_own_times():
+@pytest.mark.parametrize("period", [0.1, 0.0925])  # the second: 18 ticks, then 19
+def test_points_of_a_moving_lidar_are_true_at_their_own_times(period):
     mount = Pose(0.3, -0.2, 0.5, 0.1, 0.05, 0.4)
-    unit = lidar(scene(HALL), body=0, pose=mount)
+    unit = lidar(scene(HALL), body=0, pose=mount, period=period)
 
     def poses(tick):
         t = tick * DT
@@ -102,11 +103,13 @@ def test_points_of_a_moving_lidar_are_true_at_their_own_times():
 
     first, second = drive(unit, poses, (3.0, 1.0, 1.5))
     assert first.timed
-    assert (first.tick, second.tick) == (0, unit.period_ticks)
+    assert (first.tick, second.tick) == (0, unit.cadence.tick(1))
     for reading in (first, second):
+        interval = reading.end_time - reading.time
+        assert interval == pytest.approx(period, abs=0.5 * DT + 1e-9)
         times = reading.points["time"]
         assert times.min() == 0.0
-        assert times.max() == pytest.approx(0.1 * 359 / 360, rel=1e-5)
+        assert times.max() == pytest.approx(interval * 359 / 360, rel=1e-5)
         assert (np.diff(times) >= 0).all()
         world = np.zeros((len(times), 3))
         for k, (t, p) in enumerate(zip(times, reading.xyz, strict=True)):
@@ -269,7 +272,7 @@ def pattern(tmp_path):
 def test_a_pattern_from_a_file_goes_on_from_scan_to_scan(pattern):
     unit = lidar(scene(HALL), scan_pattern=str(pattern), period=0.01)
     assert unit.rows * unit.rings == 2000
-    scans = [unit.measure(NO_STATE, k * unit.period_ticks, 0.0) for k in range(3)]
+    scans = [unit.measure(NO_STATE, k * unit.cadence.tick(1), 0.0) for k in range(3)]
     assert all(len(s.points) == 2000 for s in scans)
     way = scans[0].xyz[5] / np.linalg.norm(scans[0].xyz[5])
     zenith, azimuth = math.radians(90 + 30 * math.sin(0.5)), math.radians(137.5 * 5 % 360 - 180)
