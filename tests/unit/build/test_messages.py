@@ -164,9 +164,10 @@ WARNINGS = {
         "line 2: <sensor>: the world has no <georeference>: its gnss sensors give no readings",
     ),
     "a fan on edge": (
-        robot("", '<sensor class="laser" name="l"><pose_3d>0 0 1 0 80 0</pose_3d></sensor>'),
-        "line 2: <sensor>: the fan of 'l' is tilted by more than 60 degrees: lidars of this class"
-        " see walls by the plan view of their rays, and nothing with an upright fan",
+        robot("", '<sensor class="laser" name="l"><pose_3d>0 0 1 0 80 0</pose_3d>'
+              "<raytrace_3d>false</raytrace_3d></sensor>"),
+        "line 2: <sensor>: the fan of 'l' is tilted by more than 60 degrees: without raytrace_3d"
+        " it sees walls by the plan view of its rays, and nothing with an upright fan",
     ),
 }  # fmt: skip
 
