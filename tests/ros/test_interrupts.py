@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
+from mvsim_ros2.runtime.shutdown import STOP_SIGNALS, Stopped, StopSignals
 from tests.conftest import ROOT, DomainPool
 from tests.ros.node_process import NodeProcess, eventually
 
@@ -27,7 +27,7 @@ def has_handler(process: subprocess.Popen[bytes]) -> bool:
 
 @pytest.mark.ros
 @pytest.mark.parametrize("delay", [0.0, 0.1, 0.35, 0.65, 1.0])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: int) -> None:
     domain = domain_pool.take()
     process = NodeProcess(domain, ROOT / "worlds" / "warehouse.world.xml")
@@ -45,7 +45,7 @@ def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: i
 
 SCRIPT = """
 import os, signal, sys
-from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
+from mvsim_ros2.runtime.shutdown import STOP_SIGNALS, Stopped, StopSignals
 signals = StopSignals()
 assert not signals()
 os.kill(os.getpid(), signal.SIGTERM)
@@ -86,7 +86,7 @@ def test_a_signal_while_modules_are_imported_ends_the_process_without_an_excepti
 
 LOST = """
 import ctypes, os, signal, sys, time
-from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
+from mvsim_ros2.runtime.shutdown import STOP_SIGNALS, Stopped, StopSignals
 
 @ctypes.CFUNCTYPE(None)
 def callback():  # from C: exceptions get lost in it
@@ -109,8 +109,23 @@ def test_a_signal_is_not_lost_in_callbacks_from_c() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+IGNORED = """
+import os, signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from mvsim_ros2.runtime.shutdown import StopSignals
+signals = StopSignals()
+os.kill(os.getpid(), signal.SIGHUP)
+print(signals())
+"""
+
+
+def test_nohup_keeps_the_node_running() -> None:
+    done = subprocess.run([sys.executable, "-c", IGNORED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "False\n", "")
+
+
 def test_a_signal_interrupts_the_start() -> None:
-    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    before = {n: signal.getsignal(n) for n in STOP_SIGNALS}
     try:
         signals = StopSignals()
         with signals.raise_stopped(), pytest.raises(Stopped):

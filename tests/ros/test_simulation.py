@@ -17,6 +17,7 @@ from mvsim_ros2.simulation import (
     result_codes,
     sim_state,
     spawning,
+    worlds,
 )
 from mvsim_ros2.simulation.request_queue import RequestQueue
 from mvsim_ros2.simulation.resources import vehicle_source
@@ -175,6 +176,40 @@ def test_what_is_deleted_while_it_touches_leaves_no_trace(
     world.run(0.02)
     assert not world.vehicles["r1"].in_collision
     assert world.contacts == []
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), KeyError("x"), MemoryError()])
+def test_a_world_that_cannot_be_loaded_leaves_the_present_one_in_its_state(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    before, world = simulation.sim_state.state, simulation.world
+    monkeypatch.setattr(worlds, "load_world", fail)
+    with pytest.raises(RequestError) as refusal:
+        simulation.load("", "<mvsim_world/>")
+    assert refusal.value.code == result_codes.WORLD_PARSE_ERROR
+    assert type(error).__name__ in str(refusal.value)
+    assert (simulation.sim_state.state, simulation.world) == (before, world)
+
+
+def test_no_filter_of_names_takes_long(simulation: Simulation, world: World) -> None:
+    """Python's `re` tries 2^40 ways to match this one."""
+    courier = vehicle_source(world, "courier", "")
+    name = 40 * "a" + "b"
+    simulation.spawn(courier, name, Pose(1.0, 1.0), "", allow_renaming=False)
+
+    def found(pattern: str) -> list[str]:
+        wanted = entities.EntityFilter(pattern=pattern)
+        return [n for n, _ in entities.filter_entities(world, wanted, {})]
+
+    assert found("(a|aa)+$") == []
+    assert found("(a|aa)+b$") == [name]
+    assert found("^r[0-9]$") == ["r1"]
+    for bad in ("(", "a{100000}", "(((a{100}){100}){100}){100}"):
+        with pytest.raises(RequestError, match="no regular expression"):
+            found(bad)
 
 
 def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:

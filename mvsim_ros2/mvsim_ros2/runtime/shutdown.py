@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shutdown on SIGINT and SIGTERM: exit code 0, no traceback, at any time and however often."""
+"""Shutdown on SIGINT, SIGTERM, SIGHUP: exit code 0, no traceback, at any time, however often."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+#: Ctrl-C, a request to end, and a terminal or connection that was closed.
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Time [s] until `Stopped` is raised again where C code has swallowed it.
 RETRY_DELAY = 0.02
 
@@ -32,7 +34,9 @@ class StopSignals:
         self._stopped = False
         self._raises = False
         self._exits = False
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOP_SIGNALS:
+            if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:
+                continue  # started by nohup, to outlive its terminal
             signal.signal(number, self._handle)
 
     def __call__(self) -> bool:
@@ -86,5 +90,5 @@ class StopSignals:
     @staticmethod
     def ignore() -> None:
         """Ignore further signals, while the interpreter ends."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+        for number in (*STOP_SIGNALS, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)

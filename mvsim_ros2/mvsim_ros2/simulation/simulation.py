@@ -216,7 +216,7 @@ class Simulation:
     def load(self, uri: str, text: str) -> None:
         """Load another world, which is stopped; the clock goes on.
 
-        If it cannot be loaded, the present one stays.
+        If it cannot be loaded, for whatever reason, the present one stays in its state.
 
         Raises:
             RequestError: With the code of LoadWorld.
@@ -225,7 +225,7 @@ class Simulation:
         self.sim_state.set(LOADING)
         try:
             world = load(uri, text, self._seed)
-        except RequestError:
+        except BaseException:
             self.sim_state.set(before)
             raise
         if self._world is None:

@@ -53,8 +53,9 @@ def load(uri: str, text: str, seed: int) -> World:
         raise RequestError(WORLD_PARSE_ERROR, str(error)) from None
     except MvsimError as error:
         raise RequestError(WORLD_MISSING_ASSETS, str(error)) from None
-    except (RecursionError, MemoryError, ValueError, OSError) as error:
-        raise RequestError(WORLD_PARSE_ERROR, f"cannot be loaded: {error}") from None
+    except Exception as error:
+        text = f"cannot be loaded: {type(error).__name__}: {error}"
+        raise RequestError(WORLD_PARSE_ERROR, text) from error
 
 
 def available_worlds(
