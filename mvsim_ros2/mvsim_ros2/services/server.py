@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The services and the action of `simulation_interfaces`.
+"""The services and the action of `simulation_interfaces`, and those of each vehicle.
 
 A callback submits its request to the stepping thread and awaits the result as a coroutine, so that
 other callbacks run meanwhile.
@@ -9,7 +9,7 @@ other callbacks run meanwhile.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from mvsim_core import MvsimError
 from mvsim_core.progress import reporting
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
+from mvsim_ros2.services.vehicle_services import VehicleServices
 from mvsim_ros2.simulation.request_queue import CAPACITY
 from mvsim_ros2.simulation.result_codes import FAILED, OK, SPAWN_FAILED, RequestError
 from mvsim_ros2.simulation.sim_state import StepRequest
@@ -115,6 +116,7 @@ class SimulationServices:
         self._simulation = simulation
         self._on_vehicles_changed = on_vehicles_changed
         self._handlers = Handlers(simulation, settings)
+        self._of_vehicles = VehicleServices(node, simulation, self._submit)
         for service in SERVICES:
             handler = getattr(self._handlers, service.name)
             callback = partial(self._serve, handler, service.changes_vehicles)
@@ -137,6 +139,10 @@ class SimulationServices:
         self._node.create_service(
             getattr(srv, name), snake_case(name), callback, qos_profile=REQUEST_QOS
         )
+
+    def update_vehicles(self, namespaces: Mapping[str, str]) -> None:
+        """Offer the services of the present vehicles, see `VehicleServices.update`."""
+        self._of_vehicles.update(namespaces)
 
     def close(self) -> None:
         """Destroy the action server; services are destroyed with the node."""
