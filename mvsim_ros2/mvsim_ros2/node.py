@@ -61,7 +61,10 @@ class MvsimNode(Node):
         for warning in unknown_parameters(self._parameter_overrides):
             self.get_logger().warning(warning)
         if not self.settings.world_file:
-            raise SettingsError("parameter 'world_file' must name a world file")
+            raise SettingsError(
+                "parameter 'world_file' is empty: name a world file, such as"
+                " -p world_file:=my.world.xml"
+            )
 
     # ----------------------------------------------------------------- a world
     def attach(self, world: World) -> None:

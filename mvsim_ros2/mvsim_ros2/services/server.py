@@ -28,7 +28,7 @@ from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
 from mvsim_ros2.services.vehicle_services import VehicleServices
 from mvsim_ros2.simulation.request_queue import CAPACITY
 from mvsim_ros2.simulation.result_codes import FAILED, OK, SPAWN_FAILED, RequestError
-from mvsim_ros2.simulation.sim_state import StepRequest
+from mvsim_ros2.simulation.sim_state import MAX_STEPS, StepRequest
 from mvsim_ros2.simulation.simulation import Simulation
 
 
@@ -85,13 +85,13 @@ OTHER_SERVICES = (
     Service("SpawnEntities", "Spawn several vehicles, one after the other; some may fail.", True),
     Service("GetSimulationState", "Playing, paused, …; at once, also while a world is loaded."),
     Service("GetSimulatorFeatures", "Features of the interface that are supported."),
-    Service("StepSimulation", "Make a number of steps while paused, as fast as possible."),
+    Service(
+        "StepSimulation", f"Make up to {MAX_STEPS:,} steps while paused, as fast as possible."
+    ),
 )
-ACTION_HELP = "The same, with feedback after each step; can be cancelled."
+ACTION_HELP = "Any number of steps, with feedback after each step; can be cancelled."
 #: Depth for requests that arrive faster than callbacks take them.
 REQUEST_QOS = QoSProfile(depth=CAPACITY)
-#: Upper limit of the steps of one request; no run makes more.
-MAX_STEPS = 2**62
 
 
 class SimulationServices:
@@ -205,7 +205,7 @@ class SimulationServices:
     ) -> MvsimError | None:
         """Make steps; see `StepRequest` for the callbacks. Return the error, or None."""
         future: Future[MvsimError | None] = Future()
-        steps = StepRequest(min(number, MAX_STEPS), future.set_result, progress, cancelled)
+        steps = StepRequest(number, future.set_result, progress, cancelled)
 
         def start() -> None:
             self._simulation.require_world()
