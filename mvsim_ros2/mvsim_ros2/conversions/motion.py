@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped, Transform, TransformStamped
@@ -32,8 +31,6 @@ Variances = tuple[Sequence[float], Sequence[float]]
 LEAST = 1e-6
 #: Those of wheel odometry before the first `fill_covariances`.
 WHEEL_ODOMETRY: Variances = ((LEAST, LEAST, UNMEASURED, UNMEASURED, UNMEASURED, LEAST),) * 2
-#: Of x, y and yaw among the axes of a covariance of six.
-PLANAR = (0, 1, 5)
 #: Variances of the initial pose for a localiser [m², rad²].
 INITIAL_VARIANCES = (1e-2, 1e-2, 0.0, 0.0, 0.0, 2.5e-3)
 #: The true pose is exact, but filters do not accept zero variances.
@@ -163,11 +160,16 @@ def fill_covariances(message: Odometry, covariance: OdometryCovariance, start_ya
         start_yaw: Direction of that frame in the frame of the message [rad].
     """
     c, s = math.cos(start_yaw), math.sin(start_yaw)
-    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    for target, values in (
-        (message.pose, turn @ covariance.pose @ turn.T),
-        (message.twist, covariance.twist),
-    ):
-        matrix: FloatArray = np.array(target.covariance).reshape(6, 6)
-        matrix[np.ix_(PLANAR, PLANAR)] = values + LEAST * np.eye(3)
-        target.covariance = matrix.ravel()
+    _fill_planar(message.pose.covariance, covariance.pose, c, s)
+    _fill_planar(message.twist.covariance, covariance.twist, 1.0, 0.0)
+
+
+def _fill_planar(target: FloatArray, matrix: FloatArray, c: float, s: float) -> None:
+    """Write a (3, 3) covariance of x, y, yaw, turned, into one of six axes, row-major."""
+    (xx, xy, xa), (_, yy, ya), (_, _, aa) = matrix.tolist()
+    target[0] = c * c * xx - 2.0 * c * s * xy + s * s * yy + LEAST
+    target[7] = s * s * xx + 2.0 * c * s * xy + c * c * yy + LEAST
+    target[35] = aa + LEAST
+    target[1] = target[6] = c * s * (xx - yy) + (c * c - s * s) * xy
+    target[5] = target[30] = c * xa - s * ya
+    target[11] = target[31] = s * xa + c * ya
