@@ -18,6 +18,7 @@ from typing import Any
 from mvsim_ros2.names.topics import INPUTS, OUTPUTS, Topic
 from mvsim_ros2.parameters.settings import PARAMETERS, REPLACED, Settings
 from mvsim_ros2.services.server import ACTION_HELP, OTHER_SERVICES, SERVICES
+from mvsim_ros2.services.vehicle_services import VEHICLE_SERVICES
 
 _BLOCK = re.compile(r"(<!-- table: (\w+) -->\n)(?:\|.*\n)*(<!-- end -->)")
 
@@ -56,6 +57,12 @@ def services_table() -> str:
     return _table(("service", "type in simulation_interfaces", "here"), rows)
 
 
+def vehicle_services_table() -> str:
+    """Return the services of each vehicle as a Markdown table."""
+    rows = [(f"`{s.name}`", s.type, s.help) for s in VEHICLE_SERVICES]
+    return _table(("service", "type", "here"), rows)
+
+
 def _output_row(topic: Topic) -> tuple[str, ...]:
     durability = "transient local" if topic.latched else "volatile"
     return (
@@ -74,6 +81,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "inputs": inputs_table,
     "outputs": outputs_table,
     "services": services_table,
+    "vehicle_services": vehicle_services_table,
 }
 
 

@@ -4,14 +4,14 @@
 
 from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import AndSubstitution, LaunchConfiguration, NotSubstitution
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from mvsim_ros2.launch_helpers import declare_arguments, node_parameters
+from mvsim_ros2.launch_helpers import declare_arguments, node_parameters, shutdown_once
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -49,7 +49,7 @@ def generate_launch_description() -> LaunchDescription:
         name="mvsim",
         output="screen",
         parameters=[LaunchConfiguration("params_file"), *node_parameters(TEXTS, **values)],
-        on_exit=Shutdown(reason="the simulator has ended"),
+        on_exit=shutdown_once("the simulator has ended"),
     )
     with_windows = NotSubstitution(LaunchConfiguration("headless"))
     rviz = IncludeLaunchDescription(

@@ -15,7 +15,13 @@ from typing import Any
 
 import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    LogInfo,
+    OpaqueFunction,
+    Shutdown,
+)
 from launch.condition import Condition
 from launch.launch_context import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -82,6 +88,21 @@ def node_parameters(texts: Iterable[str] = (), **values: Any) -> list[Parameter]
         Parameter(name, value, value_type=str if name in texts else None)
         for name, value in values.items()
     ]
+
+
+def shutdown_once(reason: str) -> OpaqueFunction:
+    """Return an action that shuts launch down, unless it is being shut down already.
+
+    A second shutdown while nodes with a life cycle end would end `ros2 launch` with an error.
+
+    Args:
+        reason: Why, for the log.
+    """
+
+    def stop(context: LaunchContext) -> list[Any]:
+        return [] if context.is_shutdown else [Shutdown(reason=reason)]
+
+    return OpaqueFunction(function=stop)
 
 
 def missing_package(package: str) -> str:

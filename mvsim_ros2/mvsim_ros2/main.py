@@ -50,7 +50,7 @@ def run(arguments: list[str]) -> int:
             return 0  # C code turns `Stopped` into an exception of its own
         if not _is_user_error(error):
             raise
-        sys.stderr.write(f"mvsim_node: {error}\n")
+        sys.stderr.write(f"mvsim_node: {error}{_value_hint(arguments)}\n")
         return 1
     finally:
         signals.ignore()
@@ -65,6 +65,12 @@ def _is_user_error(error: Exception) -> bool:
 
     # RCLError is raised for wrong --ros-args.
     return isinstance(error, MvsimError | rclpy_implementation.RCLError)
+
+
+def _value_hint(arguments: list[str]) -> str:
+    """Return a hint if a parameter has no value on the command line, which rcl cannot parse."""
+    bare = next((word for word in arguments if word.endswith(":=")), "")
+    return f"; {bare} has no value: give one, or {bare}'' for an empty text" if bare else ""
 
 
 def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:

@@ -61,7 +61,10 @@ class MvsimNode(Node):
         for warning in unknown_parameters(self._parameter_overrides):
             self.get_logger().warning(warning)
         if not self.settings.world_file:
-            raise SettingsError("parameter 'world_file' must name a world file")
+            raise SettingsError(
+                "parameter 'world_file' is empty: name a world file, such as"
+                " -p world_file:=my.world.xml"
+            )
 
     # ----------------------------------------------------------------- a world
     def attach(self, world: World) -> None:
@@ -96,8 +99,11 @@ class MvsimNode(Node):
         self._drop_clock_subscription()
         check = self._commands.check_publishers
         self.create_timer(PUBLISHER_CHECK_PERIOD, check, clock=self._steady_clock)
-        services = SimulationServices(self, simulation, self._update_commands, settings)
-        self._closers.append(services.close)
+        self._simulation_services = SimulationServices(
+            self, simulation, self._update_vehicles, settings
+        )
+        self._simulation_services.update_vehicles(self._namespaces())
+        self._closers.append(self._simulation_services.close)
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._set_parameters)
         self._closers.append(ExecutorThread(self).close)
@@ -138,13 +144,17 @@ class MvsimNode(Node):
     def _find_command_topics(self, outputs: WorldOutputs) -> dict[str, CommandTopics]:
         vehicles = self._simulation.world.vehicles
         return {
-            name: CommandTopics(names, "ackermann" in vehicles[name].accepts)
+            name: CommandTopics(names, vehicles[name].accepts)
             for name, names in outputs.topic_names(self._simulation.namespaces).items()
         }
 
-    def _update_commands(self) -> None:
-        """Subscribe to the commands of the present vehicles; in the executor thread."""
+    def _update_vehicles(self) -> None:
+        """Offer commands and services of the present vehicles; in the executor thread."""
         self._commands.update(self._command_topics)
+        self._simulation_services.update_vehicles(self._namespaces())
+
+    def _namespaces(self) -> dict[str, str]:
+        return {name: topics.names.namespace for name, topics in self._command_topics.items()}
 
     def _publish(self) -> None:
         if self._outputs is not None:

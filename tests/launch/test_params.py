@@ -123,6 +123,7 @@ def test_omni_differs_in_motion_and_size_alone() -> None:
             f"velocity_smoother.ros__parameters.{bound}"
             for bound in ("max_velocity", "min_velocity", "max_accel", "max_decel")
         ),
+        "slam_toolbox.ros__parameters.max_laser_range",
     }
 
 
@@ -133,6 +134,35 @@ def leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(value, f"{path}{key}.")
         else:
             yield f"{path}{key}", value
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "world"),
+    [
+        ("slam", "/**", "warehouse"),
+        ("nav2", "slam_toolbox", "building"),
+        ("nav2_omni", "slam_toolbox", "mecanum"),
+    ],
+)
+def test_slam_takes_the_range_of_the_lidar(name: str, node: str, world: str) -> None:
+    """More than a lidar has is a warning of slam_toolbox at each start."""
+    spec, _ = read_world(ROOT / "worlds" / f"{world}.world.xml")
+    ranges = [s.max_range for v in spec.vehicles for s in v.sensors if s.kind == "laser"]
+    assert parameters(name, node)["max_laser_range"] == pytest.approx(min(ranges))
+
+
+@pytest.mark.parametrize("name", ["nav2", "nav2_omni"])
+def test_nav2_knows_its_parameters(name: str) -> None:
+    """Scans have no heights, and bt_navigator of Kilted warns where it has no prefixes.
+
+    navigation2, nav2_collision_monitor/src/scan.cpp: "Laser scanner has no own parameters".
+    """
+    scan = parameters(name, "collision_monitor")["scan"]
+    assert set(scan) == {"type", "topic", "enabled"}
+    prefixes = parameters(name, "bt_navigator")["error_code_name_prefixes"]
+    assert {"compute_path", "follow_path", "nav_to_pose", "nav_thru_poses"} <= set(prefixes)
+    behaviors = parameters(name, "behavior_server")["behavior_plugins"]
+    assert set(behaviors) <= set(prefixes)
 
 
 def test_omni_lets_every_part_of_nav2_move_sideways() -> None:

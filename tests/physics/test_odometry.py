@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import re
 
 import numpy as np
 import pytest
@@ -51,15 +52,39 @@ def test_three_wheels_off_the_origin() -> None:
     assert float(w.data.vehicles["axle_x"][0]) == pytest.approx(-0.1)
 
 
-def test_four_wheels_turn_about_their_middle() -> None:
+@pytest.mark.parametrize("kind", ["differential_4_wheels", "wheels"])
+def test_four_wheels_turn_about_their_middle(kind: str) -> None:
     """All four skid alike, so that the odometry takes the centre between the axles."""
-    text = vehicle("differential_4_wheels").replace('pos="-0.2 ', 'pos="0.0 ')
+    text = vehicle(kind).replace('pos="-0.2 ', 'pos="0.0 ')
     w = load_world(text=world(text.replace('pos="0.2 ', 'pos="0.4 ')))
     r = w.vehicles["r1"]
     r.set_twist(0.3, 0.0, 0.3)
     w.run(2.0)
-    assert float(w.data.vehicles["axle_x"][0]) == pytest.approx(0.2)
+    left, right = (wheel.omega * 0.1 for wheel in r.wheels[:2])
+    assert r.odometry.twist.wz == pytest.approx((right - left) / 0.4)
     assert r.odometry.twist.vy == pytest.approx(-0.2 * r.odometry.twist.wz)
+    assert abs(r.odometry.twist.wz) > 0.01
+
+
+SMALLER = re.compile(r'(<(?:r|rr|fr|rf)_wheel[^>]*diameter=)"0.2"')
+
+
+@pytest.mark.parametrize("kind", [kind for kind in VEHICLES if kind not in ("omni", "wheels")])
+def test_right_wheels_that_are_smaller(kind: str) -> None:
+    """Commands and odometry know it: 3 s on a circle, the place right to 1 % of the way."""
+    text, count = SMALLER.subn(r'\1"0.16"', vehicle(kind, kp=4.0, ki=8.0))
+    assert count == (1 if kind in ("differential", "differential_3_wheels") else 2)
+    w = load_world(text=world(text, dt=0.002))
+    r = w.vehicles["r1"]
+    r.set_twist(0.3, 0.0, 0.3)
+    w.run(3.0)
+    p, o = r.pose, r.odometry
+    assert o.twist.vx == pytest.approx(0.3, abs=0.01)
+    assert o.twist.wz == pytest.approx(r.twist.wz, abs=2e-3)
+    if kind.startswith("differential_"):
+        return  # four wheels skid, and a caster is dragged
+    assert r.twist.wz == pytest.approx(0.3, abs=0.01)
+    assert math.hypot(p.x - o.pose.x, p.y - o.pose.y) < 0.01
 
 
 @pytest.mark.parametrize("kind", ["rear drive", "front drive", "all drive", "open_rear"])

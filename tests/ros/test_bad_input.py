@@ -29,7 +29,12 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "no world": Case(("world_file",)),
+    "no world": Case(("parameter 'world_file' is empty: name a world file, such as",)),
+    "empty world": Case(("parameter 'world_file' is empty",), parameters={"world_file": "''"}),
+    "no value": Case(
+        ("world_file:= has no value: give one, or world_file:='' for an empty text",),
+        parameters={"world_file": ""},
+    ),
     "missing world": Case(("no.world.xml",), parameters={"world_file": "/nowhere/no.world.xml"}),
     "unknown class": Case(
         ("test.world.xml:1", "twist_pidd", "Did you mean 'twist_pid'"),

@@ -24,6 +24,7 @@ from mvsim_core import Pose, Twist
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.lidar2d import LaserReading, fan_angles
+from mvsim_core.world.vehicle import OdometryCovariance
 from mvsim_ros2.conversions.commands import (
     AckermannCommand,
     TwistCommand,
@@ -38,6 +39,7 @@ from mvsim_ros2.conversions.motion import (
     GROUND_TRUTH,
     WHEEL_ODOMETRY,
     compose_planar,
+    fill_covariances,
     fill_odometry,
     map_to_odom,
     odometry_message,
@@ -118,6 +120,40 @@ def test_odometry_has_twist_frames_and_no_zero_variance(
         matrix = np.array(covariance).reshape(6, 6)
         assert (np.diag(matrix) > 0).all()
         assert (matrix - np.diag(np.diag(matrix)) == 0).all()
+
+
+@given(angles, lengths, lengths)
+def test_the_covariance_of_odometry_turns_with_its_start(
+    yaw: float, ahead: float, left: float
+) -> None:
+    """An error (ahead, left, 0.1 rad) in a frame is its rotated image in the frame around it."""
+    error = np.array([ahead, left, 0.1])
+    twist = np.diag([0.1, 0.2, 0.3])
+    message = odometry_message(("odom", "base_footprint"), WHEEL_ODOMETRY)
+    before = np.array(message.pose.covariance).reshape(6, 6)
+    fill_covariances(message, OdometryCovariance(np.outer(error, error), twist), yaw)
+    c, s = math.cos(yaw), math.sin(yaw)
+    image = np.array([c * ahead - s * left, s * ahead + c * left, 0.1])
+    pose = np.array(message.pose.covariance).reshape(6, 6)
+    planar = np.ix_((0, 1, 5), (0, 1, 5))
+    floor = np.diag(pose[planar]) - image**2
+    np.testing.assert_allclose(pose[planar] - np.outer(image, image), np.diag(floor), atol=1e-8)
+    assert np.linalg.eigvalsh(pose[planar]).min() > 0.0
+    np.testing.assert_allclose(
+        np.array(message.twist.covariance)[[0, 7, 35]], [0.1, 0.2, 0.3], 1e-4
+    )
+    others = [2, 3, 4]
+    assert (pose[others] == before[others]).all()  # z, roll and pitch are not measured
+    fill_covariances(message, OdometryCovariance(np.zeros((3, 3)), np.zeros((3, 3))), yaw)
+    for covariance in (message.pose.covariance, message.twist.covariance):
+        assert np.linalg.eigvalsh(np.array(covariance).reshape(6, 6)).min() > 0.0
+
+
+def test_true_rates_about_three_axes() -> None:
+    message = odometry_message(("map", "base_link"), GROUND_TRUTH)
+    fill_odometry(message, Pose(pitch=0.1), Twist(0.3, 0.0, 0.2), NOW, (0.01, -0.02, 0.19))
+    angular = message.twist.twist.angular
+    assert (angular.x, angular.y, angular.z) == (0.01, -0.02, 0.19)
 
 
 def scan_of(ranges: np.ndarray, fov: float) -> LaserReading:
@@ -215,9 +251,10 @@ def test_commands_with_and_without_header_mean_the_same() -> None:
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_commands_that_are_not_finite_are_found(position: int, value: float) -> None:
     numbers = [0.1, 0.2, 0.3]
-    assert non_finite_fields(TwistCommand(*numbers)) == ""
+    assert non_finite_fields(TwistCommand(*numbers)._asdict()) == ""
     numbers[position] = value
-    assert non_finite_fields(TwistCommand(*numbers)) == f"{('vx', 'vy', 'wz')[position]} = {value}"
+    found = non_finite_fields(TwistCommand(*numbers)._asdict())
+    assert found == f"{('vx', 'vy', 'wz')[position]} = {value}"
 
 
 @pytest.mark.parametrize(

@@ -329,6 +329,9 @@ def test_pause_and_exact_steps(client: Client, observer: Observer) -> None:
     assert client.call("StepSimulation", steps=7).result.result == OK
     assert clock(observer) == before + 7 * DT
     assert client.call("StepSimulation", steps=0).result.result == Result.RESULT_OPERATION_FAILED
+    answer = client.call("StepSimulation", steps=2**63).result
+    assert answer.result == Result.RESULT_OPERATION_FAILED
+    assert "steps must be at most 10,000,000 in one request" in answer.error_message
     state = client.call("GetSimulationState").state
     assert state.state == SimulationState.STATE_PAUSED
 
@@ -368,6 +371,9 @@ def test_worlds_come_and_go(client: Client, observer: Observer, tmp_path: Path) 
     assert client.call("LoadWorld", uri=str(path)).result.result == OK
     assert client.call("GetCurrentWorld").world.name == "test"
     assert client.call("GetSimulationState").state.state == SimulationState.STATE_STOPPED
+    standing = {clock(observer) for _ in range(3)}  # published before the first step too
+    assert len(standing) == 1
+    assert min(standing) >= before
     assert client.state(SimulationState.STATE_PLAYING).result == OK
     assert clock(observer) > before
     observer.newest("/odom")

@@ -5,7 +5,8 @@
 Source: the design of mecanum wheels and rigid islands. A wheel with heading ψ and grip direction φ
 at (x, y) has the speed s cos(φ - ψ) = vx cos φ + vy sin φ + ω (x sin φ - y cos φ) along its grip,
 s being its surface speed. These rows make the matrix B of a vehicle: its rank determines which
-twists can be driven, its pseudo-inverse gives the odometry.
+twists can be driven, its pseudo-inverse gives the odometry. What no grip measures, such as the
+sideways motion of wheels without rollers, is what makes these wheels slip least across.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class FreeWheels:
         """Return the roles of the wheels."""
         n = len(spec.wheels)
         matrix, constraints = grip_matrix(spec.wheels), slip_matrix(spec.wheels)
-        columns = np.linalg.pinv(np.vstack([matrix, constraints]))[:, :n]
+        columns = odometry_matrix(matrix, constraints)
         return WheelRoles(
             odo_left=0,
             odo_right=min(1, n - 1),
@@ -52,6 +53,25 @@ def slip_matrix(wheels: tuple[WheelSpec, ...]) -> FloatArray:
     """Return the rows (m, 3) of the sideways speeds that wheels without rollers do not allow."""
     rows = [_row(w, w.yaw + 0.5 * math.pi) for w in wheels if not w.has_rollers]
     return np.array(rows).reshape(-1, 3)
+
+
+def odometry_matrix(grips: FloatArray, slips: FloatArray) -> FloatArray:
+    """Return the matrix (3, n) from speeds along the grips to the twist: least squares.
+
+    Wheels that skid in turns contradict their own rows of `slips`, so that those count only in
+    directions that the grips leave open.
+
+    Args:
+        grips: B (n, 3).
+        slips: Rows (m, 3) of `slip_matrix`.
+    """
+    inverse = np.array(np.linalg.pinv(grips), np.float64)
+    _, sizes, directions = np.linalg.svd(grips, full_matrices=True)
+    rank = int((sizes > RANK_TOLERANCE * max(1.0, sizes[0])).sum())
+    free = directions[rank:].T
+    if free.shape[1] and len(slips):
+        inverse -= free @ np.linalg.pinv(slips @ free) @ slips @ inverse
+    return inverse
 
 
 def _row(w: WheelSpec, phi: float) -> tuple[float, float, float]:

@@ -14,7 +14,7 @@ import re
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +61,7 @@ class Recorder:
         every: Interval between rows in ticks.
         format: "csv", "npz" or "parquet".
         only_auto: Log only vehicles with `auto_start_recording`.
+        names: Log only vehicles of these names; None: all.
         at_first_row: Create the files with the first row, not in `bind`.
     """
 
@@ -71,6 +72,7 @@ class Recorder:
         format: str = "csv",
         *,
         only_auto: bool = False,
+        names: Collection[str] | None = None,
         at_first_row: bool = False,
     ) -> None:
         """Check the arguments; `bind` creates the files.
@@ -85,6 +87,8 @@ class Recorder:
         self._table = table_class(format)
         self._suffix = format
         self._only_auto = only_auto
+        self._names = names
+        self._switched: dict[str, bool] = {}
         self._deferred = at_first_row
         self._session: _Session | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
@@ -94,29 +98,57 @@ class Recorder:
         """The files of the current session."""
         if self._session is None:
             return []
-        return [table.path for part in self._session.parts for table in part.tables()]
+        parts = [*self._session.parts, *self._session.paused]
+        return [table.path for part in parts for table in part.tables()]
+
+    def records(self, vehicle: Entity) -> bool:
+        """Return whether it logs a vehicle."""
+        if vehicle.name in self._switched:
+            return self._switched[vehicle.name]
+        if self._only_auto:
+            return bool(vehicle.spec.auto_start_recording)
+        return self._names is None or vehicle.name in self._names
+
+    def switch(self, name: str, on: bool) -> None:
+        """Log the vehicle of a name, or not, from the next `bind` on, whatever was chosen."""
+        self._switched[name] = on
+
+    def clear(self, names: Collection[str]) -> None:
+        """Discard the rows of the current session of the vehicles of these names.
+
+        Raises:
+            LogError: A file cannot be written.
+        """
+        session = self._session
+        if session is None:
+            return
+        session.flush()
+        for part in (*session.parts, *session.paused):
+            if part.name in names:
+                part.clear()
 
     def bind(self, vehicles: Sequence[Entity], state: State, dt: float) -> None:
         """Record these vehicles from these arrays from now on; new vehicles get new files.
 
-        After `close` it begins a new session.
+        Files of vehicles that are switched off stay open. After `close` it begins a new session.
 
         Raises:
             LogError: A file cannot be created.
         """
-        chosen = [v for v in vehicles if not self._only_auto or v.spec.auto_start_recording]
+        chosen = [v for v in vehicles if self.records(v)]
         known: dict[str, _Part] = {}
         if self._session is None:
-            name = self._unused(f"session_{int(time.time())}", chosen)
+            name = self._unused(f"session_{int(time.time())}", vehicles)
         else:
             name = self._session.name
-            known = {part.name: part for part in self._session.parts}
+            known = {part.name: part for part in (*self._session.parts, *self._session.paused)}
             self._detach_finalizer()
             self._session.release()
         parts = [known.pop(v.name) if v.name in known else self._part(v, name) for v in chosen]
+        paused = [known.pop(v.name) for v in vehicles if v.name in known]
         for gone in known.values():
             gone.finish()
-        self._session = _Session(name, parts, _sources(chosen, state), dt)
+        self._session = _Session(name, parts, paused, _sources(chosen, state), dt)
         # completes the files also when the world is dropped, or Python ends, without close()
         self._finalizer = weakref.finalize(self, self._session.close)
         if not self._deferred:
@@ -204,6 +236,10 @@ class _Part:
         for table in self.tables():
             table.open()
 
+    def clear(self) -> None:
+        for table in self.tables():
+            table.clear()
+
     def finish(self) -> None:
         for table in self.tables():
             table.finish()
@@ -265,10 +301,14 @@ class _Buffer:
 
 @dataclass
 class _Session:
-    """The files of one session and the buffers that are not written yet."""
+    """The files of one session and the buffers that are not written yet.
+
+    `paused` are those of vehicles that are not recorded now.
+    """
 
     name: str
     parts: list[_Part]
+    paused: list[_Part]
     sources: tuple[_Source, ...]
     dt: float
     _pending: deque[Future[None]] = field(default_factory=deque)
@@ -296,12 +336,17 @@ class _Session:
         for part in self.parts:
             part.open()
 
+    def flush(self) -> None:
+        """Write all pending rows."""
+        self._wait(0)
+        if self._buffer.used:
+            self._write(self._buffer)
+            self._buffer = self._free.pop()
+
     def release(self) -> None:
-        """Write all pending rows; the files stay open for more."""
+        """Write all pending rows and end the writer; the files stay open for another session."""
         try:
-            self._wait(0)
-            if self._buffer.used:
-                self._write(self._buffer)
+            self.flush()
         finally:
             if self._writer is not None:
                 self._writer.shutdown()
@@ -311,9 +356,9 @@ class _Session:
         try:
             self.release()
         finally:
-            for part in self.parts:
+            for part in (*self.parts, *self.paused):
                 part.finish()
-            self.parts = []
+            self.parts, self.paused = [], []
 
     def _hand_over(self) -> None:
         self._wait(self._most_pending - 1)

@@ -61,6 +61,16 @@ class Table(ABC):
             raise LogError(f"cannot write the log {self.path}: {error.strerror}") from None
         self.is_open = True
 
+    def clear(self) -> None:
+        """Discard its rows; do nothing if it is not open.
+
+        Raises:
+            LogError: It cannot be written.
+        """
+        if self.is_open:
+            self.is_open = False
+            self.open()
+
     def append(self, values: FloatArray) -> None:
         """Add rows, given as columns (columns, rows).
 

@@ -38,6 +38,7 @@ from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import CULL_FACES, CULL_HELP, NO_SPLIT
 
 _GREY = Color.hex("#a0a0a0")
+_MESH_COLOR = Color.hex("#a0e0a0")
 _QUARTER_TURNS = Check(
     "must be one of -180, -90, 0, 90, 180", (-180, -90, 0, 90, 180).__contains__
 )
@@ -132,7 +133,9 @@ class ElevationMapSpec(Spec):
     )
     texture_extension_x: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
     texture_extension_y: float = param(0.0, unit="m", check=NOT_NEGATIVE, help="0: automatic")
-    mesh_color: Color = param(Color.hex("#a0e0a0"))
+    mesh_color: Color = param(
+        _MESH_COLOR, help="without texture_image, or where it cannot be loaded"
+    )
     model_split_size: float = param(0.0, unit="m", check=NOT_NEGATIVE, no_effect=NO_SPLIT)
     apply_kernel: Matrix | None = param(
         None, conv=MATRIX, check=_KERNEL, help="convolution kernel for the heights, zero padded"
@@ -158,6 +161,14 @@ class ElevationMapSpec(Spec):
             yield (
                 "an elevation_map requires <elevation_image>, <elevation_data_matrix> or"
                 " <dem_xyzrgb_file>"
+            )
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning about a colour that the texture hides."""
+        if self.texture_image and self.mesh_color != _MESH_COLOR:
+            yield (
+                "mesh_color is given besides texture_image; it is used only if the image cannot"
+                " be loaded"
             )
 
 

@@ -305,25 +305,26 @@ class Vehicle(Handle):
         self._need("torque")
         if steering is not None:
             require_finite("steering", steering=steering)
-            self._row["cmd_steer"] = steering
         n = self._entity.n_wheels
         values = np.asarray(torques, dtype=float)
         if self.kind == "ackermann_drivetrain":
             if values.shape != (1,):
-                raise CommandError(f"{self.name}: expected one engine torque [N m], got {torques}")
+                raise CommandError(
+                    f"{self.name}: expected one engine torque [N m], got {values.size}"
+                )
             require_finite("engine torque", torque=float(values[0]))
             self._row["cmd_engine"] = values[0]
-            self._commanded(TORQUE)
+            self._commanded(TORQUE, steering)
             return
         if values.shape == (2,) and n > 2 and not self.steerable:
             values = np.resize(values, n)
             values[n - n % 2 :] = 0.0
         if values.shape != (n,):
-            raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {len(values)}")
+            raise CommandError(f"{self.name}: expected {n} wheel torques [N m], got {values.size}")
         require_finite("wheel torque", **{f"wheel {i}": t for i, t in enumerate(values)})
         start = self._entity.wheel0
         self._world.data.wheels["cmd_torque"][start : start + n] = values
-        self._commanded(TORQUE)
+        self._commanded(TORQUE, steering)
 
     def stop(self) -> None:
         """Command zero velocity, or zero torque."""
@@ -352,8 +353,10 @@ class Vehicle(Handle):
         """Whether its motors hold it at a set point of zero, or its parking brake does."""
         return bool(self._row["held"] or self._row["cmd_brake"])
 
-    def _commanded(self, kind: int) -> None:
+    def _commanded(self, kind: int, steering: float | None = None) -> None:
         row = self._row
+        if steering is not None:
+            row["cmd_steer"] = steering
         row["cmd_kind"] = kind
         row["cmd_tick"] = self._world.ticks
 

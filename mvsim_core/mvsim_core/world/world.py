@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mvsim_core.errors import BuildError, LogError, Problem
+from mvsim_core.errors import BuildError, LogError, Problem, UnknownName
 from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.trajectory import TrajectoryFiles
 from mvsim_core.solver import solve
@@ -292,24 +293,74 @@ class World(Entities):
         return self._recorder is not None
 
     def start_logging(
-        self, folder: str | Path | None = None, every: int = 1, format: str = "csv"
+        self,
+        folder: str | Path | None = None,
+        every: int = 1,
+        format: str = "csv",
+        *,
+        vehicles: Iterable[str | Handle] | None = None,
     ) -> list[Path]:
-        """Log all vehicles from now on, one row every `every` ticks; return the files.
+        """Log vehicles from now on, one row every `every` ticks; return the files.
 
         Args:
             folder: Where the files go; None: where the `log_path` of each vehicle says.
             every: 1 records each tick.
             format: "csv", "npz", or "parquet" if pyarrow is installed. NPZ and Parquet files are
                 written when the log is stopped.
+            vehicles: Those to log; None: all, also those that are added later.
 
         Raises:
             LogError: Files cannot be created, or an argument is invalid.
+            UnknownName: There is no vehicle of that name.
         """
-        recorder = Recorder(folder, every, format)
+        names = None if vehicles is None else {self._vehicle(v).name for v in vehicles}
+        recorder = Recorder(folder, every, format, names=names)
         self.stop_logging()
         self._bind(recorder)
         self._recorder = recorder
         return recorder.files
+
+    def log_vehicle(self, vehicle: str | Handle, on: bool = True) -> None:
+        """Record one vehicle in the current log from now on, or not.
+
+        Its files go on after a gap in time. Without a log one is started where its `log_path`
+        says, for this vehicle alone.
+
+        Raises:
+            LogError: A file cannot be created.
+            UnknownName: There is no vehicle of that name.
+        """
+        entity = self._vehicle(vehicle)
+        recorder = self._recorder
+        if recorder is None:
+            if not on:
+                return
+            recorder = Recorder(names=())
+        recorder.switch(entity.name, on)
+        self._bind(recorder)
+        self._recorder = recorder
+
+    def logs_vehicle(self, vehicle: str | Handle) -> bool:
+        """Return whether a vehicle is being recorded.
+
+        Raises:
+            UnknownName: There is no vehicle of that name.
+        """
+        entity = self._vehicle(vehicle)
+        return self._recorder is not None and self._recorder.records(entity)
+
+    def clear_log(self, vehicle: str | Handle | None = None) -> None:
+        """Discard what the current log has recorded so far, of one vehicle or of all.
+
+        The files stay, with their names; recording goes on. Without a log it does nothing.
+
+        Raises:
+            LogError: A file cannot be written.
+            UnknownName: There is no vehicle of that name.
+        """
+        chosen = self._vehicles() if vehicle is None else [self._vehicle(vehicle)]
+        if self._recorder is not None:
+            self._recorder.clear({entity.name for entity in chosen})
 
     def new_log_session(self) -> list[Path]:
         """Complete the files of the log and start new ones, which are returned.
@@ -351,6 +402,12 @@ class World(Entities):
 
     def _vehicles(self) -> list[Entity]:
         return [e for e in self.data.entities.values() if e.kind == "vehicle"]
+
+    def _vehicle(self, vehicle: str | Handle) -> Entity:
+        entity = self.entity(vehicle)
+        if entity.kind != "vehicle":
+            raise UnknownName("vehicle", entity.name, self.vehicles)
+        return entity
 
     def _bind(self, recorder: Recorder) -> None:
         recorder.bind(self._vehicles(), self.data, self.model.dt)

@@ -5,10 +5,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
 from geometry_msgs.msg import Twist, TwistStamped
+from std_msgs.msg import Float64MultiArray
+
+#: Most fields that an error text lists.
+MOST_FIELDS = 4
 
 
 class TwistCommand(NamedTuple):
@@ -41,7 +47,15 @@ def ackermann_command(message: AckermannDrive | AckermannDriveStamped) -> Ackerm
     return AckermannCommand(drive.speed, drive.steering_angle)
 
 
-def non_finite_fields(command: TwistCommand | AckermannCommand) -> str:
-    """Return the fields of a command that are NaN or infinite as a text, "" if none is."""
-    bad = [f"{k} = {v}" for k, v in command._asdict().items() if not math.isfinite(v)]
-    return ", ".join(bad)
+def torque_command(message: Float64MultiArray) -> tuple[float, ...]:
+    """Return torques [N m], and perhaps a steering angle [rad] after them; see `follow_torques`.
+
+    The layout of the message is ignored.
+    """
+    return tuple(message.data)
+
+
+def non_finite_fields(command: Mapping[str, float]) -> str:
+    """Return the first fields of a command that are NaN or infinite as a text, "" if none is."""
+    bad = (f"{k} = {v}" for k, v in command.items() if not math.isfinite(v))
+    return ", ".join(islice(bad, MOST_FIELDS))

@@ -19,15 +19,18 @@ from tf2_msgs.msg import TFMessage
 
 from mvsim_core import Pose, Twist
 from mvsim_core.geometry.poses import quaternion
+from mvsim_core.state.arrays import FloatArray
+from mvsim_core.world.vehicle import OdometryCovariance
 
 #: Variance of an axis that is not measured (z, roll, pitch of wheel odometry) [m², rad²].
 UNMEASURED = 1e6
 #: Variances of pose and twist: x, y, z [m², m²/s²], roll, pitch, yaw [rad², rad²/s²].
 Variances = tuple[Sequence[float], Sequence[float]]
-WHEEL_ODOMETRY: Variances = (
-    (1e-3, 1e-3, UNMEASURED, UNMEASURED, UNMEASURED, 1e-2),
-    (1e-4, 1e-4, UNMEASURED, UNMEASURED, UNMEASURED, 1e-3),
-)
+#: Variance added to what wheels measure [m², rad², m²/s², rad²/s²]: filters do not accept zero,
+#: which that of the pose is at the start.
+LEAST = 1e-6
+#: Those of wheel odometry before the first `fill_covariances`.
+WHEEL_ODOMETRY: Variances = ((LEAST, LEAST, UNMEASURED, UNMEASURED, UNMEASURED, LEAST),) * 2
 #: Variances of the initial pose for a localiser [m², rad²].
 INITIAL_VARIANCES = (1e-2, 1e-2, 0.0, 0.0, 0.0, 2.5e-3)
 #: The true pose is exact, but filters do not accept zero variances.
@@ -125,9 +128,48 @@ def odometry_message(frames: tuple[str, str], variances: Variances) -> Odometry:
     return message
 
 
-def fill_odometry(message: Odometry, pose: Pose, twist: Twist, stamp: Time) -> None:
-    """Write a pose in the parent frame, a twist in the child frame, and a stamp."""
+def fill_odometry(
+    message: Odometry,
+    pose: Pose,
+    twist: Twist,
+    stamp: Time,
+    rates: tuple[float, float, float] | None = None,
+) -> None:
+    """Write a pose in the parent frame, a twist in the child frame, and a stamp.
+
+    Args:
+        message: The message.
+        pose: Of the child frame in the parent frame.
+        twist: Of the child frame, in itself.
+        stamp: Time of both.
+        rates: Rates about the three axes of the child frame [rad/s]; None: only `twist.wz`.
+    """
     message.header.stamp = stamp
     fill_pose(message.pose.pose, pose)
     linear, angular = message.twist.twist.linear, message.twist.twist.angular
-    linear.x, linear.y, angular.z = twist.vx, twist.vy, twist.wz
+    linear.x, linear.y = twist.vx, twist.vy
+    angular.x, angular.y, angular.z = rates or (0.0, 0.0, twist.wz)
+
+
+def fill_covariances(message: Odometry, covariance: OdometryCovariance, start_yaw: float) -> None:
+    """Write the covariances of x, y and yaw of wheel odometry, which are never singular.
+
+    Args:
+        message: The message; the other axes keep their variances.
+        covariance: Of pose and twist; the pose is in a frame that starts at zero.
+        start_yaw: Direction of that frame in the frame of the message [rad].
+    """
+    c, s = math.cos(start_yaw), math.sin(start_yaw)
+    _fill_planar(message.pose.covariance, covariance.pose, c, s)
+    _fill_planar(message.twist.covariance, covariance.twist, 1.0, 0.0)
+
+
+def _fill_planar(target: FloatArray, matrix: FloatArray, c: float, s: float) -> None:
+    """Write a (3, 3) covariance of x, y, yaw, turned, into one of six axes, row-major."""
+    (xx, xy, xa), (_, yy, ya), (_, _, aa) = matrix.tolist()
+    target[0] = c * c * xx - 2.0 * c * s * xy + s * s * yy + LEAST
+    target[7] = s * s * xx + 2.0 * c * s * xy + c * c * yy + LEAST
+    target[35] = aa + LEAST
+    target[1] = target[6] = c * s * (xx - yy) + (c * c - s * s) * xy
+    target[5] = target[30] = c * xa - s * ya
+    target[11] = target[31] = s * xa + c * ya

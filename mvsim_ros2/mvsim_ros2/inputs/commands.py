@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Subscriptions of velocity and Ackermann commands.
+"""Subscriptions of commands: velocities, Ackermann commands, torques.
 
 The path of a command: a callback in the executor thread converts and checks the message and posts
 it to the mailbox, under the name of its vehicle; the stepping thread gives the newest one to the
@@ -13,7 +13,7 @@ type: with two types on one topic, tools such as `ros2 topic echo` and rosbag2 r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,10 +24,10 @@ from rclpy.node import Node
 
 from mvsim_core import CommandError, Vehicle, World
 from mvsim_ros2.conversions.commands import (
-    AckermannCommand,
     TwistCommand,
     ackermann_command,
     non_finite_fields,
+    torque_command,
     twist_command,
 )
 from mvsim_ros2.inputs.second_participant import SecondParticipant
@@ -37,6 +37,7 @@ from mvsim_ros2.names.topics import (
     ACKERMANN_CMD_UNSTAMPED,
     CMD_VEL,
     CMD_VEL_STAMPED,
+    TORQUE_CMD,
     Topic,
 )
 from mvsim_ros2.parameters.settings import Settings, StampedChoice
@@ -64,11 +65,11 @@ class CommandTopics:
 
     Attributes:
         names: Topic names of the vehicle.
-        ackermann: Whether it accepts Ackermann commands too.
+        accepts: Kinds of command that it follows, see `Vehicle.accepts`.
     """
 
     names: TopicNames
-    ackermann: bool
+    accepts: frozenset[str]
 
 
 class CommandSubscriptions:
@@ -121,10 +122,14 @@ class CommandSubscriptions:
         on_twist = partial(self._on_twist, vehicle)
         hint = "see enable_stamped_cmd_vel"
         yield self._typed(topics, CMD_VEL, nodes, on_twist, hint)
-        if topics.ackermann:
+        if "ackermann" in topics.accepts:
             callback = partial(self._on_ackermann, vehicle)
             for topic, hint in ACKERMANN_TOPICS.items():
                 yield self._typed(topics, topic, {topic: self._node}, callback, hint)
+        if "torque" in topics.accepts:
+            on_torques = partial(self._on_torques, vehicle)
+            hint = "see docs/ros2_interface.md"
+            yield self._typed(topics, TORQUE_CMD, {TORQUE_CMD: self._node}, on_torques, hint)
 
     def _typed(
         self,
@@ -145,24 +150,41 @@ class CommandSubscriptions:
     # ------------------------------------------------------------ executor thread
     def _on_twist(self, vehicle: str, message: Any) -> None:
         command = twist_command(message)
-        self._post(vehicle, command, partial(follow_twist, command=command, angle=self._angle))
+        follow = partial(follow_twist, command=command, angle=self._angle)
+        self._post(vehicle, command._asdict(), follow)
 
     def _on_ackermann(self, vehicle: str, message: Any) -> None:
         command = ackermann_command(message)
-        self._post(vehicle, command, lambda handle: handle.set_ackermann(*command))
+        self._post(vehicle, command._asdict(), lambda handle: handle.set_ackermann(*command))
+
+    def _on_torques(self, vehicle: str, message: Any) -> None:
+        command = torque_command(message)
+        fields = {f"data[{i}]": value for i, value in enumerate(command)}
+        # A key of its own: a refused velocity must not replace torques.
+        key = vehicle, TORQUE_CMD.name
+        self._post(vehicle, fields, partial(follow_torques, command=command), key)
 
     def _post(
         self,
         vehicle: str,
-        command: TwistCommand | AckermannCommand,
+        fields: Mapping[str, float],
         follow: Callable[[Vehicle], None],
+        key: Hashable = None,
     ) -> None:
-        bad = non_finite_fields(command)
+        """Leave a command for the next step; of those with one key, the last one counts.
+
+        Args:
+            vehicle: Name of the vehicle.
+            fields: Numbers of the command by name.
+            follow: Gives the command to the vehicle.
+            key: None: the vehicle's name.
+        """
+        bad = non_finite_fields(fields)
         if bad:
             text = f"{vehicle}: command refused, not a finite number: {bad}"
             self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)
             return
-        self._mailbox.post(vehicle, partial(self._apply, vehicle, follow))
+        self._mailbox.post(key or vehicle, partial(self._apply, vehicle, follow))
 
     # ------------------------------------------------------------ stepping thread
     def _apply(self, name: str, follow: Callable[[Vehicle], None], world: World) -> None:
@@ -199,6 +221,24 @@ def follow_twist(vehicle: Vehicle, command: TwistCommand, *, angle: bool) -> Non
         vehicle.set_ackermann(command.vx, command.wz)
     else:
         vehicle.set_twist(*command)
+
+
+def follow_torques(vehicle: Vehicle, *, command: Sequence[float]) -> None:
+    """Give a vehicle torques, and one that steers perhaps a steering angle.
+
+    Args:
+        vehicle: The vehicle.
+        command: Torques as for `Vehicle.set_wheel_torques` [N m], positive drives forward; for
+            vehicles that steer one number more is the angle of the virtual centre wheel [rad].
+
+    Raises:
+        CommandError: Its controller takes no torques, or not this number of them.
+    """
+    torques = 1 if vehicle.kind == "ackermann_drivetrain" else len(vehicle.wheels)
+    if vehicle.steerable and len(command) == torques + 1:
+        vehicle.set_wheel_torques(command[:-1], steering=command[-1])
+    else:
+        vehicle.set_wheel_torques(command)
 
 
 class TypedSubscription:

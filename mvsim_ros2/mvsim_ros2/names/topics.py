@@ -32,7 +32,7 @@ from sensor_msgs.msg import (
     NavSatFix,
     PointCloud2,
 )
-from std_msgs.msg import Bool, Float64, String
+from std_msgs.msg import Bool, Float64, Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
@@ -96,6 +96,12 @@ ACKERMANN_CMD = Topic(
 )
 ACKERMANN_CMD_UNSTAMPED = Topic(
     "ackermann_cmd_unstamped", AckermannDrive, 10, "The same without a header."
+)
+TORQUE_CMD = Topic(
+    "torque_cmd",
+    Float64MultiArray,
+    10,
+    "Torques of the wheels, then the steering angle; only for the controller raw.",
 )
 
 CLOCK = Topic(
@@ -320,7 +326,7 @@ LOG = Topic(
     CLOCK_DEPTH,
     "Columns of the log tables pose, wheel_1, wheel_2, …; each step, with publish_log_topics.",
 )
-INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED)
+INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED, TORQUE_CMD)
 OUTPUTS = (
     CLOCK,
     TF,

@@ -25,6 +25,7 @@ from mvsim_ros2.conversions.motion import (
     INITIAL_VARIANCES,
     WHEEL_ODOMETRY,
     compose_planar,
+    fill_covariances,
     fill_odometry,
     fill_transform,
     map_to_odom,
@@ -242,11 +243,14 @@ class VehicleOutputs:
         vehicle = self._vehicle
         if self._odom.needed:
             pose, twist = vehicle.odometry
-            fill_odometry(self._odom_message, compose_planar(self._start, pose), twist, stamp)
-            self._odom.publish(self._odom_message)
+            message = self._odom_message
+            fill_odometry(message, compose_planar(self._start, pose), twist, stamp)
+            fill_covariances(message, vehicle.odometry_covariance, self._start.yaw)
+            self._odom.publish(message)
         if self._truth.needed:
-            fill_odometry(self._truth_message, vehicle.pose, vehicle.twist, stamp)
-            self._truth.publish(self._truth_message)
+            message, rates = self._truth_message, vehicle.angular_velocity
+            fill_odometry(message, vehicle.pose, vehicle.twist, stamp, rates)
+            self._truth.publish(message)
         if self._localizer is not None:
             self._localizer.publish(vehicle.pose, stamp)
         if self._collision.needed:

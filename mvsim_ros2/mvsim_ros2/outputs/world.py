@@ -260,9 +260,12 @@ class WorldOutputs:
         self._diagnostics.publish(message)
 
     def repeat_clock(self) -> None:
-        """Publish /clock again while simulated time stands still, for new subscribers."""
-        if self._started:
-            self._publish_clock(self._stamp_clock.ns(self._world.ticks))
+        """Publish /clock again while simulated time stands still, for new subscribers.
+
+        Also before the first step of a world that was loaded, which is stopped: its clock goes on
+        from that of the world before.
+        """
+        self._publish_clock(self._stamp_clock.ns(self._world.ticks))
 
     def close(self) -> None:
         """Destroy the publishers."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The services and the action of `simulation_interfaces`.
+"""The services and the action of `simulation_interfaces`, and those of each vehicle.
 
 A callback submits its request to the stepping thread and awaits the result as a coroutine, so that
 other callbacks run meanwhile.
@@ -9,7 +9,7 @@ other callbacks run meanwhile.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,9 +25,10 @@ from mvsim_core import MvsimError
 from mvsim_core.progress import reporting
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
+from mvsim_ros2.services.vehicle_services import VehicleServices
 from mvsim_ros2.simulation.request_queue import CAPACITY
 from mvsim_ros2.simulation.result_codes import FAILED, OK, SPAWN_FAILED, RequestError
-from mvsim_ros2.simulation.sim_state import StepRequest
+from mvsim_ros2.simulation.sim_state import MAX_STEPS, StepRequest
 from mvsim_ros2.simulation.simulation import Simulation
 
 
@@ -84,13 +85,13 @@ OTHER_SERVICES = (
     Service("SpawnEntities", "Spawn several vehicles, one after the other; some may fail.", True),
     Service("GetSimulationState", "Playing, paused, …; at once, also while a world is loaded."),
     Service("GetSimulatorFeatures", "Features of the interface that are supported."),
-    Service("StepSimulation", "Make a number of steps while paused, as fast as possible."),
+    Service(
+        "StepSimulation", f"Make up to {MAX_STEPS:,} steps while paused, as fast as possible."
+    ),
 )
-ACTION_HELP = "The same, with feedback after each step; can be cancelled."
+ACTION_HELP = "Any number of steps, with feedback after each step; can be cancelled."
 #: Depth for requests that arrive faster than callbacks take them.
 REQUEST_QOS = QoSProfile(depth=CAPACITY)
-#: Upper limit of the steps of one request; no run makes more.
-MAX_STEPS = 2**62
 
 
 class SimulationServices:
@@ -115,6 +116,7 @@ class SimulationServices:
         self._simulation = simulation
         self._on_vehicles_changed = on_vehicles_changed
         self._handlers = Handlers(simulation, settings)
+        self._of_vehicles = VehicleServices(node, simulation, self._submit)
         for service in SERVICES:
             handler = getattr(self._handlers, service.name)
             callback = partial(self._serve, handler, service.changes_vehicles)
@@ -137,6 +139,10 @@ class SimulationServices:
         self._node.create_service(
             getattr(srv, name), snake_case(name), callback, qos_profile=REQUEST_QOS
         )
+
+    def update_vehicles(self, namespaces: Mapping[str, str]) -> None:
+        """Offer the services of the present vehicles, see `VehicleServices.update`."""
+        self._of_vehicles.update(namespaces)
 
     def close(self) -> None:
         """Destroy the action server; services are destroyed with the node."""
@@ -199,7 +205,7 @@ class SimulationServices:
     ) -> MvsimError | None:
         """Make steps; see `StepRequest` for the callbacks. Return the error, or None."""
         future: Future[MvsimError | None] = Future()
-        steps = StepRequest(min(number, MAX_STEPS), future.set_result, progress, cancelled)
+        steps = StepRequest(number, future.set_result, progress, cancelled)
 
         def start() -> None:
             self._simulation.require_world()

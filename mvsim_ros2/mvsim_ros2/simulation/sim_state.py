@@ -19,6 +19,8 @@ from mvsim_ros2.simulation.result_codes import (
 
 STOPPED, PLAYING, PAUSED, QUITTING, NO_WORLD, LOADING = range(6)
 NAMES = ("stopped", "playing", "paused", "quitting", "no world", "loading a world")
+#: Most steps of one request that cannot be cancelled: it runs at full speed.
+MAX_STEPS = 10_000_000
 #: Wall time [s] between a request to quit and the end of the loop, for its response to be sent.
 QUIT_DELAY = 0.2
 
@@ -31,7 +33,7 @@ class StepRequest:
         remaining: Steps to be made.
         done: Called once at the end, with the reason if not all steps were made.
         progress: Called after each step with the numbers of completed and remaining steps.
-        cancelled: Asked before each step.
+        cancelled: Asked before each step; None: it cannot be cancelled.
         completed: Steps made.
     """
 
@@ -109,7 +111,8 @@ class SimState:
         """Start a step request.
 
         Raises:
-            RequestError: The simulation is not paused, or another step request is in progress.
+            RequestError: The simulation is not paused, another step request is in progress, or
+                the number of steps is out of range.
         """
         if self.state not in (PAUSED, STOPPED):
             raise RequestError(FAILED, f"steps need a paused simulation, it is {self.name}")
@@ -118,6 +121,12 @@ class SimState:
             raise RequestError(FAILED, f"another request has {remaining} steps to be made")
         if request.remaining < 1:
             raise RequestError(FAILED, "steps must be >= 1, got 0")
+        if request.cancelled is None and request.remaining > MAX_STEPS:
+            raise RequestError(
+                FAILED,
+                f"steps must be at most {MAX_STEPS:,} in one request, got {request.remaining:,};"
+                " play the simulation, or use the action",
+            )
         self.state = PAUSED
         self._step_request = request
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import World, load_world
-from mvsim_core.errors import LogError
+from mvsim_core.errors import LogError, UnknownName
 from mvsim_core.recording import read_log
 from tests.physics.worlds import car, cart, twist_pid, world
 
@@ -196,6 +196,84 @@ def test_vehicles_that_come_and_go(tmp_path: Path) -> None:
     rows = {log.vehicle: len(log.time) for log in map(read_log, tmp_path.glob("*_pose.csv"))}
     assert rows == {"r1": 10, "r2": 20, "r3": 10}
     assert [log.wheel for log in map(read_log, files[:3])] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("format", ["csv", "npz"])
+def test_one_vehicle_is_paused_and_goes_on_in_its_file(tmp_path: Path, format: str) -> None:
+    """Also while another vehicle comes, so that all files are bound again."""
+    w = two_robots()
+    files = w.start_logging(tmp_path, format=format)
+    w.run(0.05)
+    w.log_vehicle("r1", on=False)
+    assert (w.logs_vehicle("r1"), w.logs_vehicle(w.vehicles["r2"])) == (False, True)
+    w.add_vehicle(cart("r3", pose="0 8 0"))
+    assert w.logs_vehicle("r3")
+    w.run(0.05)
+    w.log_vehicle("r1")
+    w.run(0.05)
+    w.log_vehicle("r1", on=False)
+    assert set(files) < set(w.stop_logging())
+    r1, r2 = (read_log(files[k]).time for k in (0, 3))
+    assert r2 == pytest.approx(w.dt * np.arange(1, 31))
+    assert r1 == pytest.approx(w.dt * np.r_[1:11, 21:31])
+    assert len(read_log(files[1]).time) == 20
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_vehicles_to_log_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name or handle at the start; a log for one starts where its `log_path` says."""
+    w = two_robots()
+    files = w.start_logging(tmp_path / "a", vehicles=[w.vehicles["r2"]])
+    w.add_vehicle(cart("r3", pose="0 8 0"))
+    w.step()
+    assert len(files) == len(w.stop_logging()) == 3
+    assert {read_log(path).vehicle for path in files} == {"r2"}
+    assert not w.logs_vehicle("r2")
+    w.log_vehicle("r1", on=False)
+    assert not w.logging
+    monkeypatch.chdir(tmp_path)
+    w.log_vehicle("r1")
+    w.run(0.05)
+    w.reset()  # the choice stays
+    w.step()
+    assert {read_log(path).vehicle for path in w.stop_logging()} == {"r1"}
+    rows = sorted(len(read_log(path).time) for path in tmp_path.glob("session_*_r1_pose.csv"))
+    assert rows == [1, 10]
+    for call in (w.log_vehicle, w.logs_vehicle, w.clear_log):
+        with pytest.raises(UnknownName, match="unknown entity 'r9'"):
+            call("r9")
+    with pytest.raises(UnknownName, match="unknown entity 'r9'"):
+        w.start_logging(vehicles=["r9"])
+    assert not w.logging
+    (tmp_path / "file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    bad = load_world(text=world(cart("r1", extra="<log_path>file/</log_path>")))
+    with pytest.raises(LogError, match="cannot write the log"):
+        bad.log_vehicle("r1")
+    assert not bad.logging
+
+
+@pytest.mark.parametrize("format", ["csv", "npz"])
+def test_clear_discards_the_rows_so_far(tmp_path: Path, format: str) -> None:
+    """Of one vehicle, of a paused one and of all; more steps than a buffer holds."""
+    w = two_robots()
+    files = w.start_logging(tmp_path, format=format)
+    w.run(1.5)
+    w.clear_log("r1")
+    w.run(0.05)
+    w.log_vehicle("r1", on=False)
+    w.stop_logging()
+    assert read_log(files[0]).time == pytest.approx(w.dt * np.arange(301, 311))
+    assert len(read_log(files[3]).time) == 310
+    w.clear_log()  # nothing is logged: no effect
+    assert len(read_log(files[3]).time) == 310
+    files = w.start_logging(tmp_path, format=format)
+    w.run(0.05)
+    w.log_vehicle("r1", on=False)
+    w.clear_log()
+    w.run(0.01)
+    w.stop_logging()
+    assert [len(read_log(files[k]).time) for k in (0, 1, 3, 4)] == [0, 0, 2, 2]
 
 
 def test_log_path_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

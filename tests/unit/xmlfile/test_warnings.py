@@ -57,6 +57,13 @@ def joint(attributes: str) -> str:
             f"<block>{ORIGIN} stray</block>",
             "line 2: <block>: text 'stray' has no meaning here and is ignored",
         ),
+        (
+            '<element class="elevation_map"><elevation_data_matrix>[0 0; 0 0]'
+            "</elevation_data_matrix><mesh_color>#ff0000</mesh_color>"
+            "<texture_image>a.png</texture_image></element>",
+            "line 2: <element>: mesh_color is given besides texture_image; it is used only if"
+            " the image cannot be loaded",
+        ),
         ("<block/>", "line 2: <block>: <init_pose> is missing; the initial pose is the origin"),
         (
             "<gravity>9</gravity><gravity>8</gravity>",
