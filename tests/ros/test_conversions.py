@@ -26,10 +26,11 @@ from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.lidar2d import LaserReading, fan_angles
 from mvsim_core.world.vehicle import OdometryCovariance
 from mvsim_ros2.conversions.commands import (
+    MOST_SPEED,
     AckermannCommand,
     TwistCommand,
     ackermann_command,
-    non_finite_fields,
+    refused_fields,
     twist_command,
 )
 from mvsim_ros2.conversions.diagnostics import RunStatistics, diagnostics_message
@@ -247,14 +248,14 @@ def test_commands_with_and_without_header_mean_the_same() -> None:
     assert ackermann_command(AckermannDriveStamped(drive=drive)) == AckermannCommand(2.0, 0.25)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1001.0, -1e30, 1e308])
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_commands_that_are_not_finite_are_found(position: int, value: float) -> None:
-    numbers = [0.1, 0.2, 0.3]
-    assert non_finite_fields(TwistCommand(*numbers)._asdict()) == ""
+def test_commands_that_are_absurd_are_found(position: int, value: float) -> None:
+    numbers = [0.1, -MOST_SPEED, MOST_SPEED]
+    assert refused_fields(TwistCommand(*numbers)._asdict(), MOST_SPEED) == ""
     numbers[position] = value
-    found = non_finite_fields(TwistCommand(*numbers)._asdict())
-    assert found == f"{('vx', 'vy', 'wz')[position]} = {value}"
+    found = refused_fields(TwistCommand(*numbers)._asdict(), MOST_SPEED)
+    assert found == f"{('vx', 'vy', 'wz')[position]} = {value:g}"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -15,6 +14,9 @@ from std_msgs.msg import Float64MultiArray
 
 #: Most fields that an error text lists.
 MOST_FIELDS = 4
+#: Largest velocity or angle of a command [m/s, rad/s, rad], and largest torque [N m]. What is
+#: beyond is a fault of its sender, and numbers near the largest ones overflow in the physics.
+MOST_SPEED, MOST_TORQUE = 1e3, 1e6
 
 
 class TwistCommand(NamedTuple):
@@ -55,7 +57,7 @@ def torque_command(message: Float64MultiArray) -> tuple[float, ...]:
     return tuple(message.data)
 
 
-def non_finite_fields(command: Mapping[str, float]) -> str:
-    """Return the first fields of a command that are NaN or infinite as a text, "" if none is."""
-    bad = (f"{k} = {v}" for k, v in command.items() if not math.isfinite(v))
+def refused_fields(command: Mapping[str, float], most: float) -> str:
+    """Return the first fields of a command that are not within ±most as a text, "" if none is."""
+    bad = (f"{k} = {v:g}" for k, v in command.items() if not abs(v) <= most)  # true for NaN
     return ", ".join(islice(bad, MOST_FIELDS))

@@ -24,9 +24,11 @@ from rclpy.node import Node
 
 from mvsim_core import CommandError, Vehicle, World
 from mvsim_ros2.conversions.commands import (
+    MOST_SPEED,
+    MOST_TORQUE,
     TwistCommand,
     ackermann_command,
-    non_finite_fields,
+    refused_fields,
     torque_command,
     twist_command,
 )
@@ -151,15 +153,16 @@ class CommandSubscriptions:
     def _on_twist(self, vehicle: str, message: Any) -> None:
         command = twist_command(message)
         follow = partial(follow_twist, command=command, angle=self._angle)
-        self._post(vehicle, command._asdict(), follow)
+        self._post(vehicle, (command._asdict(), MOST_SPEED), follow)
 
     def _on_ackermann(self, vehicle: str, message: Any) -> None:
         command = ackermann_command(message)
-        self._post(vehicle, command._asdict(), lambda handle: handle.set_ackermann(*command))
+        fields = command._asdict(), MOST_SPEED
+        self._post(vehicle, fields, lambda handle: handle.set_ackermann(*command))
 
     def _on_torques(self, vehicle: str, message: Any) -> None:
         command = torque_command(message)
-        fields = {f"data[{i}]": value for i, value in enumerate(command)}
+        fields = {f"data[{i}]": value for i, value in enumerate(command)}, MOST_TORQUE
         # A key of its own: a refused velocity must not replace torques.
         key = vehicle, TORQUE_CMD.name
         self._post(vehicle, fields, partial(follow_torques, command=command), key)
@@ -167,7 +170,7 @@ class CommandSubscriptions:
     def _post(
         self,
         vehicle: str,
-        fields: Mapping[str, float],
+        fields: tuple[Mapping[str, float], float],
         follow: Callable[[Vehicle], None],
         key: Hashable = None,
     ) -> None:
@@ -175,13 +178,13 @@ class CommandSubscriptions:
 
         Args:
             vehicle: Name of the vehicle.
-            fields: Numbers of the command by name.
+            fields: Numbers of the command by name, and the largest that is accepted.
             follow: Gives the command to the vehicle.
             key: None: the vehicle's name.
         """
-        bad = non_finite_fields(fields)
+        bad = refused_fields(*fields)
         if bad:
-            text = f"{vehicle}: command refused, not a finite number: {bad}"
+            text = f"{vehicle}: command refused, not within ±{fields[1]:g}: {bad}"
             self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)
             return
         self._mailbox.post(key or vehicle, partial(self._apply, vehicle, follow))

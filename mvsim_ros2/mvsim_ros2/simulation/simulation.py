@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import cos, sin
 
 from mvsim_core import Pose, World
+from mvsim_ros2.conversions.commands import MOST_SPEED
 from mvsim_ros2.simulation.entities import Box, Metadata, find_entity, has_entity, local_bounds
 from mvsim_ros2.simulation.resources import VehicleSource
 from mvsim_ros2.simulation.result_codes import (
@@ -24,9 +25,6 @@ from mvsim_ros2.simulation.sim_state import NO_WORLD as STATE_NO_WORLD
 from mvsim_ros2.simulation.spawning import ALL, DEFAULT, STATE, Spawner
 from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
 from mvsim_ros2.simulation.worlds import load
-
-#: Greatest speed that can be set [m/s, rad/s].
-MAX_SPEED = 1e3
 
 
 class Simulation:
@@ -185,8 +183,8 @@ class Simulation:
             raise RequestError(FAILED, f"{name}: an actor follows its path")
         if moves and getattr(handle.spec, "static", False):
             raise RequestError(FAILED, f"{name} is fixed and cannot have a velocity")
-        if not all(abs(v) <= MAX_SPEED for v in (*velocity_w, wz)):  # false for NaN
-            raise RequestError(FAILED, f"velocities must be within {MAX_SPEED:g} m/s or rad/s")
+        if not all(abs(v) <= MOST_SPEED for v in (*velocity_w, wz)):  # false for NaN
+            raise RequestError(FAILED, f"velocities must be within {MOST_SPEED:g} m/s or rad/s")
         handle.teleport(pose.x, pose.y, pose.yaw, pose.z or None)
         if moves:
             handle.set_velocity(*_to_vehicle_frame(velocity_w, pose.yaw), wz)
