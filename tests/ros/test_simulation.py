@@ -24,7 +24,7 @@ from mvsim_ros2.simulation.resources import vehicle_source
 from mvsim_ros2.simulation.result_codes import RequestError
 from mvsim_ros2.simulation.sim_state import PAUSED, PLAYING, SimState, StepRequest
 from mvsim_ros2.simulation.simulation import Simulation
-from mvsim_ros2.simulation.spawning import choose_name
+from mvsim_ros2.simulation.spawning import SpawnRequest, choose_name
 from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
 from tests.ros.worlds import one_robot
 
@@ -152,7 +152,7 @@ def test_steps_end_when_the_state_changes() -> None:
 
 def test_reset_restores_what_was_there(simulation: Simulation, world: World) -> None:
     courier = vehicle_source(world, "courier", "")
-    simulation.spawn(courier, "a", Pose(1.0, 1.0), "", allow_renaming=False)
+    simulation.spawn(SpawnRequest(source=courier, name="a", pose=Pose(1.0, 1.0)))
     simulation.delete("r1")
     world.run(0.1)
     before = simulation.now
@@ -169,7 +169,7 @@ def test_what_is_deleted_while_it_touches_leaves_no_trace(
     simulation: Simulation, world: World
 ) -> None:
     courier = vehicle_source(world, "courier", "")
-    simulation.spawn(courier, "a", Pose(-2.3, 1.0), "", allow_renaming=False)
+    simulation.spawn(SpawnRequest(source=courier, name="a", pose=Pose(-2.3, 1.0)))
     world.step()
     assert world.vehicles["r1"].in_collision
     simulation.delete("a")

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import fields, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -45,7 +46,7 @@ from mvsim_core.specs.element import (
     PropertyRegionSpec,
     VerticalPlaneSpec,
 )
-from mvsim_core.specs.params import Spec
+from mvsim_core.specs.params import Spec, sections
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import FloatArray, Rows
@@ -60,10 +61,6 @@ AUTO_STEP = 0.005
 #: Models that are kept as the first of their kind; a world has few kinds, or no two of one.
 MOST_KINDS = 1024
 _OWN_FIELDS = ("where", "name", "init_pose")
-_SHARED_FIELDS = {
-    cls: tuple(field.name for field in fields(cls) if field.name not in _OWN_FIELDS)
-    for cls in (VehicleSpec, BlockSpec)
-}
 
 Kind = tuple[Any, ...]
 S = TypeVar("S", VehicleSpec, BlockSpec)
@@ -306,8 +303,18 @@ def _kind_of(spec: VehicleSpec | BlockSpec) -> Kind:
     Specs inside are compared by identity: the reader gives equal ones of a class or loop as one
     object, and a comparison of all their values would take longer than building.
     """
-    values = [getattr(spec, name) for name in _SHARED_FIELDS[type(spec)]]
-    return (type(spec), *(_part(value) for value in values))
+    plain, parts = _SHARED[type(spec)]
+    return (type(spec), plain(spec), *map(_part, parts(spec)))
+
+
+def _shared_fields(spec: type[Spec]) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return what reads the plain values of a spec that its kind shares, and the specs in it."""
+    nested = [field for field, _ in sections(spec)]
+    names = [field.name for field in fields(spec) if field.name not in (*_OWN_FIELDS, *nested)]
+    return attrgetter(*names), attrgetter(*nested)
+
+
+_SHARED = {spec: _shared_fields(spec) for spec in (VehicleSpec, BlockSpec)}
 
 
 def _part(value: Any) -> Any:

@@ -12,21 +12,10 @@ from typing import ClassVar
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController, PidController
-from mvsim_core.controllers.pid import (
-    filter_set_point,
-    pid_output,
-    reset_pid,
-    take_set_point,
-)
-from mvsim_core.controllers.stopping import (
-    BRAKING,
-    RESTING,
-    drop_pushing_integral,
-    only_braking,
-    stop_mode,
-)
+from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.speed_loop import speed_loop_torque
+from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.dynamics.drivetrain import drive_wheels, shaft_speed
-from mvsim_core.dynamics.motor import limit_pid
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
 from mvsim_core.state.arrays import IntArray, Rows, State
 
@@ -50,15 +39,8 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
         take_set_point(p, want, v.odo_vx, hill)
         mode = stop_mode(v, abs(want) < p.zero, p.stop, abs(v.odo_vx), dt)
-        if mode == RESTING:
-            reset_pid(p)
-            drive_wheels(v, wheels, 0.0)
-            continue
-        if mode == BRAKING:
-            drop_pushing_integral(v, p)
-        limit_pid(v, p, shaft_speed(v, wheels))
-        torque = pid_output(p, want - v.odo_vx, p.feedforward * hill, dt)
-        drive_wheels(v, wheels, only_braking(torque, v.odo_vx) if mode == BRAKING else torque)
+        torque = speed_loop_torque(v, p, mode, shaft_speed(v, wheels), p.feedforward * hill, dt)
+        drive_wheels(v, wheels, torque)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -14,20 +14,9 @@ from typing import ClassVar
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import (
-    filter_set_point,
-    pid_output,
-    reset_pid,
-    take_set_point,
-)
-from mvsim_core.controllers.stopping import (
-    BRAKING,
-    RESTING,
-    drop_pushing_integral,
-    only_braking,
-    stop_mode,
-)
-from mvsim_core.dynamics.motor import limit_pid
+from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.speed_loop import speed_loop_torque
+from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.dynamics.steering import CREEP, set_steering, steering_of_twist
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
@@ -84,14 +73,8 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(n):
             w = wheels[first + k]
             p = pids[v.pid0 + k]
-            if mode == RESTING:
-                reset_pid(p)
-                continue
-            limit_pid(v, p, w.omega)
-            if mode == BRAKING:
-                drop_pushing_integral(v, p)
-            torque = pid_output(p, p.target - p.actual, p.feedforward * hill * w.radius, dt)
-            w.torque = only_braking(torque, p.actual) if mode == BRAKING else torque
+            feedforward = p.feedforward * hill * w.radius
+            w.torque = speed_loop_torque(v, p, mode, w.omega, feedforward, dt)
 
 
 @CONTROLLERS.register("twist_front_steer_pid")

@@ -10,20 +10,9 @@ from __future__ import annotations
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import (
-    filter_set_point,
-    pid_output,
-    reset_pid,
-    take_set_point,
-)
-from mvsim_core.controllers.stopping import (
-    BRAKING,
-    RESTING,
-    drop_pushing_integral,
-    only_braking,
-    stop_mode,
-)
-from mvsim_core.dynamics.motor import limit_pid
+from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.speed_loop import speed_loop_torque
+from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.state.arrays import IntArray, Rows
 
 
@@ -53,22 +42,10 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         take_set_point(p_r, want_r, v_r, hill * right.radius)
         stop = abs(want_l) < p_l.zero and abs(want_r) < p_r.zero
         mode = stop_mode(v, stop, p_l.stop, max(abs(v_l), abs(v_r)), dt)
-        if mode == RESTING:
-            reset_pid(p_l)
-            reset_pid(p_r)
-            t_l = 0.0
-            t_r = 0.0
-        else:
-            limit_pid(v, p_l, left.omega)
-            limit_pid(v, p_r, right.omega)
-            if mode == BRAKING:
-                drop_pushing_integral(v, p_l)
-                drop_pushing_integral(v, p_r)
-            t_l = pid_output(p_l, want_l - v_l, p_l.feedforward * hill * left.radius, dt)
-            t_r = pid_output(p_r, want_r - v_r, p_r.feedforward * hill * right.radius, dt)
-            if mode == BRAKING:
-                t_l = only_braking(t_l, v_l)
-                t_r = only_braking(t_r, v_r)
+        forward_l = p_l.feedforward * hill * left.radius
+        forward_r = p_r.feedforward * hill * right.radius
+        t_l = speed_loop_torque(v, p_l, mode, left.omega, forward_l, dt)
+        t_r = speed_loop_torque(v, p_r, mode, right.omega, forward_r, dt)
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             w.torque = 0.0  # an odd wheel is a caster

@@ -11,20 +11,9 @@ from __future__ import annotations
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import (
-    filter_set_point,
-    pid_output,
-    reset_pid,
-    take_set_point,
-)
-from mvsim_core.controllers.stopping import (
-    BRAKING,
-    RESTING,
-    drop_pushing_integral,
-    only_braking,
-    stop_mode,
-)
-from mvsim_core.dynamics.motor import limit_pid
+from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.speed_loop import speed_loop_torque
+from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
@@ -73,16 +62,8 @@ def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             p = pids[v.pid0 + k]
-            if mode == RESTING:
-                reset_pid(p)
-                w.torque = 0.0
-                continue
-            limit_pid(v, p, w.omega)
-            if mode == BRAKING:
-                drop_pushing_integral(v, p)
             hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
-            torque = pid_output(p, p.target - p.actual, p.feedforward * hill, dt)
-            w.torque = only_braking(torque, p.actual) if mode == BRAKING else torque
+            w.torque = speed_loop_torque(v, p, mode, w.omega, p.feedforward * hill, dt)
 
 
 @CONTROLLERS.register("wheels/twist_pid")

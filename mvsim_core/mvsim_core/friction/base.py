@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar, Protocol
 
@@ -34,7 +35,7 @@ class Friction(Protocol):
         """
 
 
-class TableFriction:
+class TableFriction(ABC):
     """The common part of friction models whose parameters are rows of one dtype."""
 
     #: The parameters of a wheel.
@@ -46,9 +47,9 @@ class TableFriction:
         for spec, index in zip(specs, ids, strict=True):
             self.add(spec, [int(index)])
 
+    @abstractmethod
     def parameters(self, spec: Any) -> dict[str, float]:
         """Return the fields of PARAMS of a spec."""
-        raise NotImplementedError
 
     def add(self, spec: Any, ids: Iterable[int]) -> None:
         """Serve more rows of WHEEL, which share a spec."""

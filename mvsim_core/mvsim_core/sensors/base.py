@@ -375,6 +375,33 @@ def _closing(cls: type[Sensor[Any]], init: Callable[..., None]) -> Callable[...,
     return closing_init
 
 
+class BatchedSensor(Sensor[R]):
+    """A sensor of a kind that is measured in batches; asked alone, it is a batch of one."""
+
+    @classmethod
+    @abstractmethod
+    def new_batch(cls) -> SensorBatch:
+        """Return an empty batch for sensors of one key."""
+
+    @cached_property
+    def _alone(self) -> SensorBatch:
+        batch = self.new_batch()
+        batch.add(self)
+        return batch
+
+    def bind_rows(
+        self, body: int = -1, wheel0: int = -1, n_wheels: int = 0, copy: int = 0
+    ) -> None:
+        """Say which rows of the state its vehicle has, as in `Sensor`."""
+        super().bind_rows(body, wheel0, n_wheels, copy)
+        self.__dict__.pop("_alone", None)
+
+    def measure(self, state: StateView, tick: int, time: float) -> R | None:
+        """Return a reading of the world as it is now."""
+        reading: R | None = self._alone.measure([0], state, tick, time)[0]
+        return reading
+
+
 class SensorBatch:
     """Sensors that are measured by one call; this one asks one after the other.
 

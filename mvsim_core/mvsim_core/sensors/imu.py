@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +28,7 @@ from mvsim_core.geometry.poses import (
 )
 from mvsim_core.sensors.base import (
     SENSORS,
-    Sensor,
+    BatchedSensor,
     SensorBatch,
     SensorContext,
     SensorData,
@@ -89,7 +88,7 @@ class ImuData(SensorData):
 
 
 @SENSORS.register("imu")
-class Imu(Sensor[ImuReading]):
+class Imu(BatchedSensor[ImuReading]):
     """An inertial unit.
 
     A reading holds the mean over the last step, or with ``average`` over the whole period.
@@ -141,23 +140,6 @@ class Imu(Sensor[ImuReading]):
         """Begin the first period; the biases go on from what they are."""
         self.data.steps = 0
         super().start(tick)
-
-    @cached_property
-    def _alone(self) -> ImuBatch:
-        batch = ImuBatch()
-        batch.add(self)
-        return batch
-
-    def bind_rows(
-        self, body: int = -1, wheel0: int = -1, n_wheels: int = 0, copy: int = 0
-    ) -> None:
-        """Say which rows of the state its vehicle has, as in `Sensor`."""
-        super().bind_rows(body, wheel0, n_wheels, copy)
-        self.__dict__.pop("_alone", None)
-
-    def measure(self, state: StateView, tick: int, time: float) -> ImuReading:
-        """Return what it feels now."""
-        return self._alone.measure([0], state, tick, time)[0]
 
     def sweep(self, state: StateView, tick: int) -> None:
         """Add what it feels in this step to the mean of the period."""

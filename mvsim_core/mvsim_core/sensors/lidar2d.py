@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from numba import njit
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorBatch, SensorContext, StateView
+from mvsim_core.sensors.base import SENSORS, BatchedSensor, SensorBatch, SensorContext, StateView
 from mvsim_core.sensors.blocks import Blocks, with_room
 from mvsim_core.sensors.noise import ANGLE, READING, WordArray, normals_kernel
 from mvsim_core.sensors.plane_scene import PlaneScene
@@ -86,7 +86,7 @@ def fan_angles(fov: float, n: int) -> tuple[float, float]:
 
 
 @SENSORS.register("laser")
-class Lidar2d(Sensor[LaserReading]):
+class Lidar2d(BatchedSensor[LaserReading]):
     """A planar lidar."""
 
     kind = "laser"
@@ -119,23 +119,6 @@ class Lidar2d(Sensor[LaserReading]):
                 f"the fan of {self.name!r} is tilted by more than 60 degrees: without raytrace_3d"
                 " it sees walls by the plan view of its rays, and nothing with an upright fan"
             )
-
-    @cached_property
-    def _alone(self) -> LidarBatch:
-        batch = LidarBatch()
-        batch.add(self)
-        return batch
-
-    def bind_rows(
-        self, body: int = -1, wheel0: int = -1, n_wheels: int = 0, copy: int = 0
-    ) -> None:
-        """Say which rows of the state its vehicle has, as in `Sensor`."""
-        super().bind_rows(body, wheel0, n_wheels, copy)
-        self.__dict__.pop("_alone", None)
-
-    def measure(self, state: StateView, tick: int, time: float) -> LaserReading:
-        """Return a scan of the scene as it is now."""
-        return self._alone.measure([0], state, tick, time)[0]
 
     def batch_key(self) -> Hashable:
         """Return the scene: all lidars of one scene are cast together."""

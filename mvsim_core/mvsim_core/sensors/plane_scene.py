@@ -28,7 +28,7 @@ from mvsim_core.sensors.grid_rays import GRID, grid_kernel
 from mvsim_core.sensors.ray_search import CHUNK, GROUP, OUTLINE, trace_kernel
 from mvsim_core.sensors.rays import SHAPE, Shapes
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
-from mvsim_core.state.rows import bytes_of
+from mvsim_core.state.rows import bytes_of, copy_rows
 
 #: Shapes in one chunk. Looking at a shape costs about as much as looking at a chunk.
 CHUNK_SIZE = 16
@@ -178,9 +178,10 @@ class PlaneScene:
         first, corner = self._shape_blocks.take(n), self._corner_blocks.take(m)
         self._local = _with_room(self._local, self._shape_blocks.end, self._corner_blocks.end)
         self._placed = _with_room(self._placed, self._shape_blocks.end, self._corner_blocks.end)
+        placed = copy_rows(packed.shapes)
+        placed["start"] += corner
         for shapes, corners in (self._local, self._placed):
-            bytes_of(shapes)[first : first + n] = bytes_of(packed.shapes)
-            shapes["start"][first : first + n] += corner
+            bytes_of(shapes)[first : first + n] = bytes_of(placed)
             corners[corner : corner + m] = packed.corners
         place = self._enter(row, copy)
         bytes_of(self._outlines)[place] = bytes_of(packed.row)[0]

@@ -103,16 +103,15 @@ class ContactData:
         )
         shape = self.shapes.add(made.row)
         self._boxes.add(NO_BOX)  # tables that get and lose the same rows have them at equal places
-        rows = self.shapes.rows
-        rows["body"][shape], rows["owner"][shape] = body, owner
-        rows["serial"][shape] = self._serial
-        rows["vertex"][shape] = self.vertices.add(made.vertices)
+        row = self.shapes.rows[shape]
+        row["body"], row["owner"], row["serial"] = body, owner, self._serial
+        row["vertex"] = self.vertices.add(made.vertices)
         self._serial += 1
         self.most_corners = max(self.most_corners, len(made.vertices))
         if body >= 0:
             link = self._link(body)
-            rows["next"][shape] = link["shape"]
-            link["radius"] = max(link["radius"], made.row["reach"][0])
+            row["next"] = link["shape"]
+            link["radius"] = max(link["radius"], made.reach)
             link["shape"] = shape
         self._pending.append(shape)
         self.scratch.near_valid = False
@@ -326,6 +325,7 @@ class _Made(NamedTuple):
 
     row: Rows  # one of SHAPE
     vertices: Rows  # VERTEX
+    reach: float  # of the row [m]
 
 
 @lru_cache(maxsize=1024)  # worlds have thousands of equal shapes
@@ -348,7 +348,7 @@ def _shape_of(
     row["friction"], row["restitution"] = friction, restitution
     row["next"] = -1
     row.flags.writeable = vertices.flags.writeable = False
-    return _Made(row, vertices)
+    return _Made(row, vertices, float(row["reach"][0]))
 
 
 def _polygon(corners: FloatArray) -> tuple[Rows, tuple[float, float], float]:

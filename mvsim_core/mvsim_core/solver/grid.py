@@ -38,6 +38,19 @@ def bucket_of(copy: int, level: int, ix: int, iy: int, mask: int) -> int:
 
 
 @inner
+def link_box(boxes: Rows, row: int, buckets: IntArray) -> None:
+    """Put a box, whose level and cell are set, at the head of its bucket."""
+    box = boxes[row]
+    bucket = bucket_of(box.copy, box.level, box.ix, box.iy, buckets.shape[0] - 1)
+    head = buckets[bucket]
+    box.next = head
+    box.prev = -1
+    if head >= 0:
+        boxes[head].prev = row
+    buckets[bucket] = row
+
+
+@inner
 def insert_box(boxes: Rows, row: int, buckets: IntArray, levels: IntArray) -> None:
     """Put a box, whose corners and copy are set, into the grid."""
     box = boxes[row]
@@ -56,13 +69,7 @@ def insert_box(boxes: Rows, row: int, buckets: IntArray, levels: IntArray) -> No
     if level < TOP:
         box.ix = math.floor(mid_x / size)
         box.iy = math.floor(mid_y / size)
-    bucket = bucket_of(box.copy, level, box.ix, box.iy, buckets.shape[0] - 1)
-    head = buckets[bucket]
-    box.next = head
-    box.prev = -1
-    if head >= 0:
-        boxes[head].prev = row
-    buckets[bucket] = row
+    link_box(boxes, row, buckets)
     levels[level] += 1
 
 
@@ -154,16 +161,8 @@ def rehash_kernel(boxes: Rows, buckets: IntArray) -> None:
     """Distribute all boxes of the grid over new buckets."""
     buckets[:] = -1
     for row in range(boxes.shape[0]):
-        box = boxes[row]
-        if box.level < 0:
-            continue
-        bucket = bucket_of(box.copy, box.level, box.ix, box.iy, buckets.shape[0] - 1)
-        head = buckets[bucket]
-        box.next = head
-        box.prev = -1
-        if head >= 0:
-            boxes[head].prev = row
-        buckets[bucket] = row
+        if boxes[row].level >= 0:
+            link_box(boxes, row, buckets)
 
 
 def bucket_count(boxes: int) -> int:

@@ -157,6 +157,7 @@ ITEM = np.dtype(
         ("a", "i8"),  # rows of ACTIVE
         ("b", "i8"),
         ("row", "i8"),  # its first constraint row in this substep
+        ("end", "i8"),  # the constraint row after its last one
     ]
 )
 

@@ -160,6 +160,7 @@ def build_rows(
                         rows[points[j].row + m.used].impulse = points[j].tangent
         else:
             n = wall_rows(walls[item.index], item.b, rows, n, active, near)
+        item.end = n
     return int(n)
 
 
@@ -333,18 +334,9 @@ def store(island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: 
                 grip.impulse_x, grip.impulse_y = r.impulse * r.nx, r.impulse * r.ny
         elif item.kind == JOINT_ITEM:
             if k == 0:
-                end = island_row_end(island, work, i)
-                store_joint(stored.joints[item.index], rows, item.row, end)
+                store_joint(stored.joints[item.index], rows, item.row, item.end)
         else:
             walls[item.index].impulse += r.impulse
-
-
-@inner
-def island_row_end(island: Row, work: Work, i: int) -> int:
-    """Return the row after those of a joint's item; joints have JOINT_ROWS at most."""
-    if i + 1 < island.item + island.items:
-        return int(work.sorted_items[i + 1].row)
-    return int(work.sorted_items[i].row + 4)
 
 
 @inner

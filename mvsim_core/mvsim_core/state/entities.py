@@ -245,11 +245,13 @@ def set_motion(
     inertia: Inertia,
 ) -> None:
     """Give one row of BODY a pose and a velocity; arguments as in `body_row`."""
+    body = row[0]
     for name, value in zip(("x", "y", "z", "roll", "pitch", "yaw"), pose, strict=True):
-        row[name] = value
-    c, s = np.cos(pose[5]), np.sin(pose[5])
-    row["cvx"] = c * twist[0] - s * twist[1]
-    row["cvy"] = s * twist[0] + c * twist[1]
-    row["wz"] = row["wz_before"] = twist[2]
-    row["vx"] = row["cvx"] + twist[2] * (s * inertia.com_x + c * inertia.com_y)
-    row["vy"] = row["cvy"] - twist[2] * (c * inertia.com_x - s * inertia.com_y)
+        body[name] = value
+    vx, vy, wz = twist
+    c, s = float(np.cos(pose[5])), float(np.sin(pose[5]))
+    cvx, cvy = c * vx - s * vy, s * vx + c * vy
+    body["cvx"], body["cvy"] = cvx, cvy
+    body["wz"] = body["wz_before"] = wz
+    body["vx"] = cvx + wz * (s * inertia.com_x + c * inertia.com_y)
+    body["vy"] = cvy - wz * (c * inertia.com_x - s * inertia.com_y)

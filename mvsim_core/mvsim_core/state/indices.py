@@ -105,9 +105,10 @@ class ParameterTable(Indices):
         """Add numbers that all have the same parameters (a row or a tuple)."""
         row = np.zeros(1, self._rows.dtype)
         row[0] = params
+        first = len(self)
         for index in indices:
-            place = self.add(index)
-            bytes_of(self._rows)[place] = bytes_of(row)[0]
+            self.add(index)
+        bytes_of(self._rows)[first : len(self)] = bytes_of(row)
 
     def _grow(self, capacity: int) -> None:
         super()._grow(capacity)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mvsim_core.errors import Severity, UnknownName, nearest, suggestion
 from mvsim_core.resources.archives import ArchiveError, archive_of, check_member
@@ -57,8 +57,7 @@ class Outcome(Enum):
     INVALID = "in the file, but wrong; an error is reported"
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(NamedTuple):
     """A value as written: text, name and place; `parent` is the element that it belongs to."""
 
     parent: Element
@@ -291,7 +290,7 @@ class Filler:
         valid = self._params(index, prototype, elements, names, fields)
         extra = _known_besides(section)
         for field, inner in index.sections:
-            if field not in fields:
+            if field not in fields and not _is_absent(inner, elements):
                 default = getattr(prototype, field)
                 extra += [spec.name for spec in default] if inner.named else []
                 value = self._section(inner, default, elements, names)
@@ -572,6 +571,13 @@ def _line_of(element: Element, name: str) -> int:
     """Return the line in which an element has a value, or its own."""
     lines = (child.line for child in element.children if child.tag == name)
     return next(lines, element.attribute_line(name))
+
+
+def _is_absent(section: Section, elements: Sequence[Element]) -> bool:
+    """Return whether it is clear at once that nothing is to be read for a section."""
+    if section.named or section.required or section.by == "tag":
+        return False
+    return all(section.tag not in element.by_tag for element in elements)
 
 
 def _tagged(element: Element, tags: tuple[str, ...]) -> list[Element]:

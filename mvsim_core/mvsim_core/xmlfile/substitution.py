@@ -18,12 +18,14 @@ import subprocess
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from random import Random
+from typing import NamedTuple
 
 from mvsim_core.errors import suggestion
 from mvsim_core.specs.converters import number, show
-from mvsim_core.xmlfile.expressions import ExpressionError, Formulas
+from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import Packages
 from mvsim_core.xmlfile.problems import Origin
 
@@ -180,20 +182,23 @@ class Substitution:
         if depth > MAX_DEPTH:
             raise SubstitutionError(f"substitutions are nested deeper than {MAX_DEPTH} levels")
         parts = []
-        length = position = 0
-        while found := _BEGIN.search(raw, position):
-            body, end = _body(raw, found)
-            parts += [raw[position : found.start()], self._one(found, body, scope, names, depth)]
-            position = end
+        length = 0
+        pieces = _short_pieces(raw) if len(raw) <= MAX_KEPT_LENGTH else _pieces(raw)
+        for before, begin, body in pieces:
+            parts.append(before)
+            if not begin:
+                break
+            if body is None:
+                raise SubstitutionError(f"{begin!r} is not closed in {short(raw)!r}")
+            parts.append(self._one(begin, body, scope, names, depth))
             length += len(parts[-1])
             if length > MAX_TEXT:
                 raise SubstitutionError(f"the value is longer than {MAX_TEXT} characters")
-        parts.append(raw[position:])
         return "".join(parts)
 
     def _one(
         self,
-        found: re.Match[str],
+        begin: str,
         body: str,
         scope: Scope,
         names: Mapping[str, str],
@@ -202,13 +207,13 @@ class Substitution:
         self._steps += 1
         if self._steps > self._limit:
             raise SubstitutionError(self._too_many())
-        if found.group() == "$f{":
+        if begin == "$f{":
             return show(self._formula(self._expand(body, scope, names, depth + 1), scope, names))
-        if found.group() == "$(":
+        if begin == "$(":
             return self._command(self._expand(body, scope, names, depth + 1))
         name, default = _split(body)
         name = self._expand(name, scope, names, depth + 1).strip()
-        if found.group() == "$env{":
+        if begin == "$env{":
             text: str | None = os.environ.get(name)
             inner = scope
         else:
@@ -217,7 +222,7 @@ class Substitution:
             text, inner = default, scope
         if text is None:
             self._check_broken(name)
-            raise SubstitutionError(self._unknown(found.group(), name))
+            raise SubstitutionError(self._unknown(begin, name))
         return self._expand(text, inner, names, depth + 1)
 
     def _find(self, name: str, scope: Scope, names: Mapping[str, str]) -> tuple[str | None, Scope]:
@@ -261,7 +266,7 @@ class Substitution:
 
         def lookup(name: str) -> float | None:
             # Formulas in a class also see variables that are set after it, as in the original.
-            for spelled in dict.fromkeys((name, self.variables.spelled(name))):
+            for spelled in (name, self.variables.spelled(name)):
                 text, inner = self._variable(spelled, scope, names)
                 if text is None:
                     text = self.variables.get(spelled, self.variables.version)
@@ -309,7 +314,30 @@ class Substitution:
         return os.path.join(prefix, "share", name) if share else prefix
 
 
-def _body(raw: str, found: re.Match[str]) -> tuple[str, int]:
+class _Piece(NamedTuple):
+    """A substitution in a text, such as `${NAME}`, with the text before it."""
+
+    before: str
+    begin: str  # "${", "$env{", "$f{" or "$("; "" at the end of the text
+    body: str | None  # between the brackets; None: they are not closed
+
+
+def _pieces(raw: str) -> tuple[_Piece, ...]:
+    """Return the pieces of a text up to its end, or to the first bracket that is not closed."""
+    pieces = []
+    position = 0
+    while found := _BEGIN.search(raw, position):
+        body, end = _body(raw, found)
+        pieces.append(_Piece(raw[position : found.start()], found.group(), body))
+        position = end
+    return (*pieces, _Piece(raw[position:], "", None))
+
+
+#: Loops evaluate the same texts again.
+_short_pieces = lru_cache(maxsize=1000)(_pieces)
+
+
+def _body(raw: str, found: re.Match[str]) -> tuple[str | None, int]:
     """Return the text between an opening bracket and its balanced end, and where that ends."""
     brackets = _PARENTHESES if found.group() == "$(" else _BRACES
     depth = 1
@@ -317,7 +345,7 @@ def _body(raw: str, found: re.Match[str]) -> tuple[str, int]:
         depth += 1 if bracket.group() in "({" else -1
         if depth == 0:
             return raw[found.end() : bracket.start()], bracket.end()
-    raise SubstitutionError(f"{found.group()!r} is not closed in {short(raw)!r}")
+    return None, len(raw)
 
 
 def _split(body: str) -> tuple[str, str | None]:

@@ -31,6 +31,7 @@ from mvsim_ros2.simulation.result_codes import (
     RequestError,
 )
 from mvsim_ros2.simulation.simulation import Simulation
+from mvsim_ros2.simulation.spawning import SpawnRequest
 from mvsim_ros2.simulation.worlds import available_worlds, spawnables
 
 _F = SimulatorFeatures
@@ -146,13 +147,14 @@ class Handlers:
         resource = getattr(request, "entity_resource", request)
         source = vehicle_source(world, resource.uri, resource.resource_string)
         stamped = request.initial_pose
-        response.entity_name = self._simulation.spawn(
-            source,
-            request.name,
-            self._world_pose(stamped.header.frame_id, stamped.pose, SPAWN_POSE_INVALID),
-            request.entity_namespace,
+        wanted = SpawnRequest(
+            source=source,
+            name=request.name,
+            pose=self._world_pose(stamped.header.frame_id, stamped.pose, SPAWN_POSE_INVALID),
+            namespace=request.entity_namespace,
             allow_renaming=request.allow_renaming,
         )
+        response.entity_name = self._simulation.spawn(wanted)
 
     def delete_entity(self, request: Any, response: Any) -> None:
         """Delete a vehicle or block."""

@@ -13,7 +13,6 @@ from math import cos, sin
 from mvsim_core import Pose, World
 from mvsim_ros2.conversions.commands import MOST_SPEED
 from mvsim_ros2.simulation.entities import Box, Metadata, find_entity, has_entity, local_bounds
-from mvsim_ros2.simulation.resources import VehicleSource
 from mvsim_ros2.simulation.result_codes import (
     FAILED,
     INCORRECT_STATE,
@@ -22,7 +21,7 @@ from mvsim_ros2.simulation.result_codes import (
 )
 from mvsim_ros2.simulation.sim_state import LOADING, PAUSED, PLAYING, QUITTING, STOPPED, SimState
 from mvsim_ros2.simulation.sim_state import NO_WORLD as STATE_NO_WORLD
-from mvsim_ros2.simulation.spawning import ALL, DEFAULT, STATE, Spawner
+from mvsim_ros2.simulation.spawning import ALL, DEFAULT, STATE, Spawner, SpawnRequest
 from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
 from mvsim_ros2.simulation.worlds import load
 
@@ -132,15 +131,7 @@ class Simulation:
         return self._world
 
     # ---------------------------------------------------------------- entities
-    def spawn(
-        self,
-        source: VehicleSource,
-        name: str,
-        pose: Pose,
-        namespace: str,
-        *,
-        allow_renaming: bool,
-    ) -> str:
+    def spawn(self, request: SpawnRequest) -> str:
         """Add a vehicle and return its name, see `Spawner.spawn`.
 
         Raises:
@@ -148,7 +139,7 @@ class Simulation:
         """
         self.require_world()
         spawner = self._spawner
-        name = spawner.spawn(source, name, pose, namespace, allow_renaming=allow_renaming)
+        name = spawner.spawn(request)
         self.on_vehicles_changed()
         return name
 

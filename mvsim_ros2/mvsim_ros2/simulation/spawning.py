@@ -34,6 +34,25 @@ _NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
 _ABSENT = re.compile(r"not found|no such file|cannot (open|read)|does not exist", re.I)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpawnRequest:
+    """What is asked for with a new vehicle.
+
+    Attributes:
+        source: Its XML.
+        name: Wanted name, or "".
+        pose: Initial pose, world frame.
+        namespace: Of its topics, or "".
+        allow_renaming: Whether another name may be given to it.
+    """
+
+    source: VehicleSource
+    pose: Pose
+    name: str = ""
+    namespace: str = ""
+    allow_renaming: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class SpawnedVehicle:
     """A vehicle that was spawned.
@@ -63,33 +82,22 @@ class Spawner:
         self._deleted: list[str] = []
 
     # ------------------------------------------------------------------- spawn
-    def spawn(
-        self,
-        source: VehicleSource,
-        name: str,
-        pose: Pose,
-        namespace: str,
-        *,
-        allow_renaming: bool,
-    ) -> str:
+    def spawn(self, request: SpawnRequest) -> str:
         """Add a vehicle and return its name.
-
-        Args:
-            source: Its XML.
-            name: Wanted name, or "".
-            pose: Initial pose, world frame.
-            namespace: Of its topics, or "".
-            allow_renaming: Whether another name may be given to it.
 
         Raises:
             RequestError: With the code of SpawnEntity.
         """
+        source = request.source
         name = choose_name(
-            name or source.name, source.base_name, self._names(), allow_renaming=allow_renaming
+            request.name or source.name,
+            source.base_name,
+            self._names(),
+            allow_renaming=request.allow_renaming,
         )
-        self._check_namespace(namespace)
-        spec = self._read(source.text, name)
-        self._add(name, SpawnedVehicle(replace(spec, init_pose=pose), namespace.rstrip("/")))
+        self._check_namespace(request.namespace)
+        spec = replace(self._read(source.text, name), init_pose=request.pose)
+        self._add(name, SpawnedVehicle(spec, request.namespace.rstrip("/")))
         return name
 
     def _names(self) -> set[str]:
