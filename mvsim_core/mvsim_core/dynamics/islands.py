@@ -12,11 +12,13 @@ import math
 
 from numba import njit
 
-from mvsim_core.state.arrays import DYNAMIC, IntArray, Row, Rows
+from mvsim_core.solver.sliding import sliding_impulse
+from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows
 from mvsim_core.state.finite import HUGE
 
-#: Iterations of the two-point ground friction of blocks, as many as Box2D spends on its joints.
-GROUND_ITERATIONS = 8
+#: Most rounds of the two-point ground friction of blocks, and changes that end them, relative to
+#: the largest impulse.
+GROUND_ROUNDS, SETTLED = 50, 1e-12
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -56,10 +58,12 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, movers: IntArray) -> int
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def integrate_velocities_kernel(bodies: Rows, movers: IntArray, gravity: float, dt: float) -> None:
+def integrate_velocities_kernel(
+    bodies: Rows, movers: IntArray, rubbed: FloatArray, gravity: float, dt: float
+) -> None:
     """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt).
 
-    Ground friction then brakes blocks.
+    Ground friction then brakes blocks; its impulses go into their rows of `rubbed`.
 
     The implicit damping factor is the one of Box2D, so that a body loses at most all its speed.
     """
@@ -73,53 +77,76 @@ def integrate_velocities_kernel(bodies: Rows, movers: IntArray, gravity: float, 
         b.cvy = (b.cvy + (s * b.fx + c * b.fy) / b.mass * dt) * lin
         b.wz = (b.wz + b.torque / b.inertia * dt) / (1.0 + b.damp_ang * dt)
         if b.ground_mu > 0.0:
-            apply_ground_friction(b, gravity, dt)
+            apply_ground_friction(b, rubbed[i], gravity, dt)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def apply_ground_friction(b: Row, gravity: float, dt: float) -> None:
+def apply_ground_friction(b: Row, rubbed: FloatArray, gravity: float, dt: float) -> None:
     """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
 
-    Each point asks for the impulse that stops it and gets at most mu m g dt / 2 (accumulated over
-    the iterations, as in a sequential-impulse friction joint).
+    Each point gives the impulse that stops it, or mu m g dt / 2 against the slip that is left.
+
+    Args:
+        b: Row of BODY.
+        rubbed: Output: (4,) impulses x, y of the first and of the second point, in the block's
+            frame [N s].
+        gravity: Acceleration of gravity [m/s²].
+        dt: Time step [s].
     """
+    rubbed[:] = 0.0
     if b.cvx == 0.0 and b.cvy == 0.0 and b.wz == 0.0:
         return
     c, s = math.cos(b.yaw), math.sin(b.yaw)
     limit = 0.5 * b.ground_mu * b.mass * gravity * dt
+    vx, vy = c * b.cvx + s * b.cvy, -s * b.cvx + c * b.cvy
+    if stop_block(b, rubbed, vx, vy, limit):
+        b.cvx = b.cvy = b.wz = 0.0
+        return
     inv_m = 1.0 / b.mass
     inv_i = 1.0 / b.inertia
-    px0 = 0.0
-    py0 = 0.0
-    px1 = 0.0
-    py1 = 0.0
-    for _ in range(GROUND_ITERATIONS):
+    wz = b.wz
+    ry = -b.com_y
+    for _ in range(GROUND_ROUNDS):
+        worst = 0.0
         for side in range(2):
-            ex = (b.ground_r if side == 0 else -b.ground_r) - b.com_x
-            rx = c * ex + s * b.com_y
-            ry = s * ex - c * b.com_y
-            ux = b.cvx - b.wz * ry
-            uy = b.cvy + b.wz * rx
+            rx = (b.ground_r if side == 0 else -b.ground_r) - b.com_x
+            old_x, old_y = rubbed[2 * side], rubbed[2 * side + 1]
             k11 = inv_m + inv_i * ry * ry
             k12 = -inv_i * rx * ry
             k22 = inv_m + inv_i * rx * rx
+            ux = vx - wz * ry - k11 * old_x - k12 * old_y
+            uy = vy + wz * rx - k12 * old_x - k22 * old_y
             det = k11 * k22 - k12 * k12
-            old_x = px0 if side == 0 else px1
-            old_y = py0 if side == 0 else py1
-            new_x = old_x - (k22 * ux - k12 * uy) / det
-            new_y = old_y - (k11 * uy - k12 * ux) / det
-            size = math.hypot(new_x, new_y)
-            if size > limit:
-                new_x *= limit / size
-                new_y *= limit / size
-            if side == 0:
-                px0 = new_x
-                py0 = new_y
-            else:
-                px1 = new_x
-                py1 = new_y
+            new_x = -(k22 * ux - k12 * uy) / det
+            new_y = -(k11 * uy - k12 * ux) / det
+            if math.hypot(new_x, new_y) > limit:
+                new_x, new_y = sliding_impulse(k11, k12, k22, ux, uy, limit)
+            rubbed[2 * side], rubbed[2 * side + 1] = new_x, new_y
             dx = new_x - old_x
             dy = new_y - old_y
-            b.cvx += dx * inv_m
-            b.cvy += dy * inv_m
-            b.wz += inv_i * (rx * dy - ry * dx)
+            worst = max(worst, abs(dx) + abs(dy))
+            vx += dx * inv_m
+            vy += dy * inv_m
+            wz += inv_i * (rx * dy - ry * dx)
+        if worst <= SETTLED * limit:
+            break
+    b.cvx, b.cvy = c * vx - s * vy, s * vx + c * vy
+    b.wz = wz
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def stop_block(b: Row, rubbed: FloatArray, vx: float, vy: float, limit: float) -> bool:
+    """Write the impulses that stop a block, if none exceeds `limit` [N s]; return whether so.
+
+    The velocity is that in the block's frame [m/s]. Both points share what acts along the line
+    between them.
+    """
+    px, py = -b.mass * vx, -b.mass * vy
+    turn = -b.inertia * b.wz + b.com_x * py - b.com_y * px
+    difference = turn / b.ground_r
+    x, first, second = 0.5 * px, 0.5 * (py + difference), 0.5 * (py - difference)
+    # also false where the points coincide and the difference is not finite
+    if not (math.hypot(x, first) <= limit and math.hypot(x, second) <= limit):
+        return False
+    rubbed[0], rubbed[1], rubbed[2], rubbed[3] = x, first, x, second
+    return True

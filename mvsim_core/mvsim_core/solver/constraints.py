@@ -155,36 +155,58 @@ def wall_rows(
 
 @inner
 def grip_rows(grip: Row, slot: int, rows: Rows, n: int, active: Rows, dt: float) -> int:
-    """Append the one or two rows of a grip; return the new number of rows.
+    """Append the rows of a grip, `grip_row_count` of them; return the new number of rows.
 
-    What it gave in earlier substeps counts: its bound is that of the whole step `dt` [s].
+    What it gave before counts: its bound is that of the whole step `dt` [s].
     """
     b = active[slot]
     x, y = grip.x - b.com_x, grip.y - b.com_y
     arm = (b.c * x - b.s * y, b.s * x + b.c * y)
     c, s = math.cos(grip.direction), math.sin(grip.direction)
     along = (b.c * c - b.s * s, b.s * c + b.c * s)
-    limit = grip.max_force * dt
-    r = rows[n]
-    if grip.isotropic == 0:
-        fill(r, active, (ZERO, slot), along, (0.0, 0.0), arm)
-        r.kind = BOUNDED
-        r.limit = limit
-        r.target = grip.velocity
-        r.impulse = r.start = along[0] * grip.impulse_x + along[1] * grip.impulse_y
-        r.before = speed(r, active)
-        return n + 1
-    t = rows[n + 1]
-    fill(r, active, (ZERO, slot), (1.0, 0.0), (0.0, 0.0), arm)
-    fill(t, active, (ZERO, slot), (0.0, 1.0), (0.0, 0.0), arm)
-    r.kind, t.kind = VECTOR, SECOND
-    r.limit = t.limit = limit
-    r.target, t.target = grip.velocity * along[0], grip.velocity * along[1]
-    r.impulse = r.start = grip.impulse_x
-    t.impulse = t.start = grip.impulse_y
-    r.before, t.before = speed(r, active), speed(t, active)
-    couple(r, t, active)
-    return n + 2
+    across = (-along[1], along[0])
+    given = (grip.impulse_x, grip.impulse_y)
+    if grip.round != 0:
+        r, second = rows[n], rows[n + 1]
+        ground_row(r, active, slot, along, arm, given)
+        ground_row(second, active, slot, across, arm, given)
+        r.kind, second.kind = VECTOR, SECOND
+        r.limit, second.limit = grip.limit_y * dt, grip.limit_x * dt
+        couple(r, second, active)
+        return n + 2
+    if grip.limit_x > 0.0:
+        ground_row(rows[n], active, slot, along, arm, given)
+        rows[n].limit = grip.limit_x * dt
+        n += 1
+    if grip.limit_y > 0.0:
+        ground_row(rows[n], active, slot, across, arm, given)
+        rows[n].limit = grip.limit_y * dt
+        n += 1
+    return n
+
+
+@inner
+def ground_row(
+    r: Row,
+    active: Rows,
+    slot: int,
+    normal: tuple[float, float],
+    arm: tuple[float, float],
+    given: tuple[float, float],
+) -> None:
+    """Make a row that stops a point along a direction, starting from an impulse given so far."""
+    fill(r, active, (ZERO, slot), normal, (0.0, 0.0), arm)
+    r.kind = BOUNDED
+    r.impulse = r.start = normal[0] * given[0] + normal[1] * given[1]
+    r.before = speed(r, active)
+
+
+@inner
+def grip_row_count(grip: Row) -> int:
+    """Return how many rows a grip has."""
+    if grip.round != 0:
+        return 2
+    return (1 if grip.limit_x > 0.0 else 0) + (1 if grip.limit_y > 0.0 else 0)
 
 
 @inner

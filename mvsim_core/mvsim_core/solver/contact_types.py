@@ -141,16 +141,20 @@ WALL = np.dtype(
     ]
 )
 
-#: Friction of the ground at a point of a body, made for each step.
+#: Friction of the ground at a point of a body, in this step. Over a step of dt a force gives an
+#: impulse of force * dt at most.
 GRIP = np.dtype(
     [
         ("body", "i8"),  # row of BODY
-        ("isotropic", "i8"),  # 1: acts in all directions, bounded as a vector
+        ("owner", "i8"),  # number for the caller
         ("x", "f8"),  # m, body frame
         ("y", "f8"),
-        ("direction", "f8"),  # rad, body frame, in which it acts if not isotropic
-        ("max_force", "f8"),  # N; over a step of dt the impulse is at most max_force * dt
-        ("velocity", "f8"),  # m/s, of the point along the direction that it tries to reach
+        ("direction", "f8"),  # rad, body frame
+        ("limit_x", "f8"),  # N, largest force along the direction; 0: none acts along it
+        ("limit_y", "f8"),  # N, across it; of the vector sum of both if `round`
+        ("round", "i8"),  # 1: the vector sum is bounded
+        ("given_x", "f8"),  # N s, what friction gave without contacts; the velocities have it
+        ("given_y", "f8"),  # world frame
         ("impulse_x", "f8"),  # N s, output: over the step, world frame
         ("impulse_y", "f8"),
     ]

@@ -22,7 +22,7 @@ from mvsim_core.solver.scratch import Work
 from mvsim_core.state.arrays import DYNAMIC, KINEMATIC, IntArray, Row, Rows
 
 JOINT_ITEM, GRIP_ITEM, PAIR_ITEM, WALL_ITEM = np.arange(4)
-#: Substeps of a step, as Box2D advises; friction of the ground alone needs one.
+#: Substeps of a step, as Box2D advises.
 SUBSTEPS = 4
 #: Motion against each other [m], and turn [rad], after which contact points are searched again.
 STALE_WAY, STALE_TURN = 1e-3, 1e-3
@@ -39,7 +39,7 @@ class Known(NamedTuple):
 def set_fixed(b: Row) -> None:
     """Make a row of ACTIVE stand for all that is fixed in the world."""
     b.row = b.mover = b.island = -1
-    b.driven = b.changed = b.touching = 0
+    b.driven = b.acted = b.changed = b.touching = 0
     b.inv_mass = b.inv_inertia = 0.0
     b.x = b.y = b.yaw = b.com_x = b.com_y = 0.0
     b.c, b.s = 1.0, 0.0
@@ -96,8 +96,8 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
     """Find the contact points of a manifold where the bodies are now.
 
     What may close its gap within its horizon is swept over that; `times` are the substep and the
-    rest of the step [s]. Points that were there before keep their
-    impulses.
+    rest of the step [s]. Points that were there before keep their impulses; new ones share those
+    of points that are gone (which corner of flush faces counts is a matter of rounding).
     """
     active, points, first, second = work.active, work.points, work.first, work.second
     a, b = active[m.a], active[m.b]
@@ -125,6 +125,11 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
     p, q = points[2 * number], points[2 * number + 1]
     old = (p.id, p.normal, p.tangent, q.id, q.normal, q.tangent, m.count)
     m.count = max(0, hit.count)
+    left = (
+        old[1] + (old[4] if old[6] > 1 else 0.0) if old[6] > 0 else 0.0,
+        old[2] + (old[5] if old[6] > 1 else 0.0) if old[6] > 0 else 0.0,
+    )
+    new = 0
     for i in range(m.count):
         p = points[2 * number + i]
         hx, hy, p.s, p.id = hit.x0, hit.y0, hit.s0, hit.id0
@@ -133,10 +138,20 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
         p.ax, p.ay = hx + ax, hy + ay
         p.bx, p.by = hx - ox + bx, hy - oy + by
         p.normal = p.tangent = 0.0
+        p.row = -1  # until the rows are made: whether it is new
         if old[6] > 0 and old[0] == p.id:
             p.normal, p.tangent = old[1], old[2]
         elif old[6] > 1 and old[3] == p.id:
             p.normal, p.tangent = old[4], old[5]
+        else:
+            new += 1
+            p.row = ZERO
+            continue
+        left = (left[0] - p.normal, left[1] - p.tangent)
+    for i in range(m.count):
+        p = points[2 * number + i]
+        if p.row >= 0:
+            p.normal, p.tangent = max(0.0, left[0] / new), left[1] / new
 
 
 @inner
@@ -276,9 +291,12 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
 ) -> tuple[int, int]:
     """List joints, grips, manifolds and walls, connecting bodies to islands.
 
+    Of the grips only those of bodies on which something else acts are needed: what friction gives
+    without that is in the velocities.
+
     `counts` are the numbers of active bodies and of manifolds; returns those of bodies and items.
     """
-    manifolds = work.manifolds
+    active, manifolds = work.active, work.manifolds
     count, manifold_count = counts
     items = ZERO
     stored, mover_of = known
@@ -288,27 +306,31 @@ def collect_items(  # noqa: PLR0913 (arrays of a kernel)
             continue
         a, count = activate(bodies, joint.a, known, work, count, dt)
         b, count = activate(bodies, joint.b, known, work, count, dt)
+        active[a].acted = active[b].acted = 1
         items = add_item(work, items, JOINT_ITEM, j, a, b)
-    for g in range(grips.shape[0]):
-        grips[g].impulse_x = grips[g].impulse_y = 0.0
-        if mover_of[grips[g].body] >= 0:
-            b, count = activate(bodies, grips[g].body, known, work, count, dt)
-            items = add_item(work, items, GRIP_ITEM, g, ZERO, b)
     for m in range(manifold_count):
-        pair = manifolds[m]
-        items = add_item(work, items, PAIR_ITEM, m, pair.a, pair.b)
+        active[manifolds[m].a].acted = active[manifolds[m].b].acted = 1
     for w in range(walls.shape[0]):
         walls[w].impulse = 0.0
         if mover_of[walls[w].body] >= 0:
             b, count = activate(bodies, walls[w].body, known, work, count, dt)
-            items = add_item(work, items, WALL_ITEM, w, ZERO, b)
+            active[b].acted = 1
+    for g in range(grips.shape[0]):
+        grips[g].impulse_x, grips[g].impulse_y = grips[g].given_x, grips[g].given_y
+        slot = work.slots[grips[g].body]
+        if slot >= 0 and active[slot].acted != 0:
+            items = add_item(work, items, GRIP_ITEM, g, ZERO, slot)
+    for m in range(manifold_count):
+        pair = manifolds[m]
+        items = add_item(work, items, PAIR_ITEM, m, pair.a, pair.b)
+    for w in range(walls.shape[0]):
+        if mover_of[walls[w].body] >= 0:
+            items = add_item(work, items, WALL_ITEM, w, ZERO, work.slots[walls[w].body])
     return count, items
 
 
 @inner
-def sort_islands(
-    stored: Stored, work: Work, grips: Rows, active_count: int, item_count: int
-) -> int:
+def sort_islands(stored: Stored, work: Work, active_count: int, item_count: int) -> int:
     """Number the islands and sort items and bodies by them; return how many there are."""
     active, islands = work.active, work.islands
     count = 0
@@ -329,11 +351,7 @@ def sort_islands(
         item = work.items[i]
         island = islands[island_of(item, active)]
         island.items += 1
-        if item.kind != GRIP_ITEM:
-            island.substeps = SUBSTEPS
         if item.kind == JOINT_ITEM and stored.joints[item.index].hertz > 0.0:
-            island.driven = 1
-        if item.kind == GRIP_ITEM and grips[item.index].velocity != 0.0:
             island.driven = 1
         if active[item.a].driven + active[item.b].driven > 0:
             island.driven = 1
@@ -358,7 +376,6 @@ def sort_islands(
 def clear_island(island: Row) -> None:
     """Make an island empty."""
     island.item = island.items = island.body = island.bodies = island.driven = 0
-    island.substeps = 1
 
 
 @inner

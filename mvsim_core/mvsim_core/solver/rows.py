@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from mvsim_core.solver.compiled import inner
+from mvsim_core.solver.sliding import sliding_impulse
 from mvsim_core.state.arrays import Row, Rows
 
 #: Kinds of rows. SECOND and PAIR_SECOND are solved with the row before them.
@@ -22,7 +23,9 @@ EQUAL = 1  # u = target; with softness: a spring
 AT_LEAST = 2  # u >= target, impulse >= 0
 FRICTION = 3  # u -> target, |impulse| <= limit * impulse of the mate
 BOUNDED = 4  # u -> target, |impulse| <= limit
-VECTOR = 5  # this row and the next: u -> target, |impulses| <= limit as a vector
+#: This row and the next: u -> target, |impulses| <= limit as a vector; the impulse of this one is
+#: within the limit of the next.
+VECTOR = 5
 PAIR = 6  # this row and the next: both AT_LEAST, solved together
 PAIR_SECOND = 7
 #: A pair of rows this close to linear dependence is solved one after the other [1].
@@ -147,10 +150,15 @@ def solve_vector(r: Row, second: Row, active: Rows) -> float:
     v = speed(second, active) - second.target
     x = r.impulse - (second.k * u - r.cross * v) / det
     y = second.impulse - (r.k * v - r.cross * u) / det
-    size = math.hypot(x, y)
-    if size > r.limit:
-        x *= r.limit / size
-        y *= r.limit / size
+    if math.hypot(x, y) > r.limit or abs(x) > second.limit:
+        # velocities without the impulses of both
+        u -= r.k * r.impulse + r.cross * second.impulse
+        v -= r.cross * r.impulse + second.k * second.impulse
+        x, y = sliding_impulse(r.k, r.cross, second.k, u, v, r.limit)
+        if abs(x) > second.limit:
+            x = math.copysign(second.limit, x)
+            most = math.sqrt(max(0.0, r.limit * r.limit - x * x))
+            y = min(most, max(-most, -second.mass * (v + r.cross * x)))
     return float(max(change(r, x, active), change(second, y, active)))
 
 

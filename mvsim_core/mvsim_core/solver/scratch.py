@@ -44,6 +44,7 @@ ACTIVE = np.dtype(
         ("mover", "i8"),  # index among the movers; -1: does not move
         ("island", "i8"),  # union-find parent; number of the island later
         ("driven", "i8"),  # 1: a kinematic body that moves: it may give energy
+        ("acted", "i8"),  # 1: a contact, joint or wall acts on it
         ("inv_mass", "f8"),  # 1/kg; 0: nothing moves it
         ("inv_inertia", "f8"),  # 1/(kg m²)
         ("x", "f8"),  # m, centre of mass at the start of the step (0, 0 for fixed shapes)
@@ -70,7 +71,7 @@ ACTIVE = np.dtype(
         ("da", "f8"),  # rad
         ("way", "f8"),  # m, longest way in this step
         ("reach", "f8"),  # m, no corner is further from the centre of mass
-        ("grip_x", "f8"),  # N s, impulse of the ground
+        ("grip_x", "f8"),  # N s, impulse of the ground beyond what it gave without contacts
         ("grip_y", "f8"),
         ("changed", "i8"),  # 1: something pushed it
         ("touching", "i8"),  # number of contacts
@@ -168,7 +169,6 @@ ISLAND = np.dtype(
         ("items", "i8"),  # their number
         ("body", "i8"),  # first of `order`
         ("bodies", "i8"),  # their number
-        ("substeps", "i8"),
         ("driven", "i8"),  # 1: something in it may give energy
     ]
 )
@@ -217,12 +217,14 @@ class Scratch:
     Attributes:
         near_valid: Whether `found.near` and the guards fit the shapes and joints that there are.
         near_count: Used rows of `found.near`.
+        touched: 1 for the rows of BODY that something may act on in this step, else 0.
     """
 
     def __init__(self) -> None:
         """Start small."""
         self.near_valid = False
         self.near_count = 0
+        self.touched: IntArray = np.zeros(0, np.int64)
         self.found = Found(
             np.zeros(0, GUARD),
             np.zeros(0, BOX),
@@ -265,6 +267,7 @@ class Scratch:
                 buckets=empty_buckets(movers),
             )
             self.work = self.work._replace(slots=np.full(bodies, -1, np.int64))
+            self.touched = np.zeros(bodies, np.int64)
         if len(found.shape_boxes) < shapes:
             self.found = self.found._replace(shape_boxes=np.zeros(2 * shapes, BOX))
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -27,6 +28,8 @@ from mvsim_core.solver.substeps import smallest_gap, solve_island
 from mvsim_core.state.arrays import BODY, DYNAMIC, IntArray, Row, Rows
 from mvsim_core.state.tables import Table
 
+#: Makes the rows of GRIP of the rows of BODY that are 1 in an array.
+Grips = Callable[[IntArray], Rows]
 #: Gap up to which two shapes count as touching [m].
 TOUCH = 1e-3
 
@@ -37,7 +40,7 @@ def solve(
     contacts: ContactData,
     dt: float,
     walls: Rows = NO_WALLS,
-    grips: Rows = NO_GRIPS,
+    grips: Grips | None = None,
 ) -> int:
     """Advance all movers by `dt` from the velocities of their centres of mass.
 
@@ -51,14 +54,16 @@ def solve(
         contacts: Shapes, joints and contacts; the contacts are updated.
         dt: Time step [s].
         walls: Rows of WALL for this step; their impulses are written.
-        grips: Rows of GRIP for this step; their impulses are written.
+        grips: Called if something may act on a body, with an array that is 1 for the rows of
+            BODY that this holds for, else 0. Returns rows of GRIP: the friction of the ground on
+            these bodies (others do no harm). Their impulses are written.
 
     Returns:
         The first row of `movers` whose velocity or pose is not finite or beyond 1e30 (then nothing
         has been changed), else -1.
     """
     scratch = contacts.scratch
-    acting = contacts.has_joints or len(walls) > 0 or len(grips) > 0
+    acting = contacts.has_joints or len(walls) > 0
     alone = scratch.near_valid and scratch.near_count == 0 and not acting
     result: int = free_kernel(bodies, movers, scratch.found.guards, dt, alone)
     if result >= 0:
@@ -90,7 +95,7 @@ def warm() -> None:
         row = bodies.add(body)
         corners = ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
         contacts.add_shape(row, row, corners, Material(0.0, 0.0), (0.0, 1.0))
-    solve(bodies.rows, np.arange(len(bodies)), contacts, 1e-3)
+    solve(bodies.rows, np.arange(len(bodies)), contacts, 1e-3, grips=lambda _: NO_GRIPS)
 
 
 def _find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:
@@ -124,10 +129,15 @@ def _solve_contacts(
     movers: IntArray,
     contacts: ContactData,
     dt: float,
-    acting: tuple[Rows, Rows, int],
+    acting: tuple[Rows, Grips | None, int],
 ) -> None:
-    walls, grips, pairs = acting
+    walls, ground, pairs = acting
     scratch: Scratch = contacts.scratch
+    grips = NO_GRIPS
+    if ground is not None:
+        touched = scratch.touched
+        touched_kernel(contacts.arrays(), scratch.found.keys[:pairs], walls, touched)
+        grips = ground(touched)
     others = len(walls) + len(grips)
     scratch.fit_work(pairs, len(contacts.joints), others, contacts.most_corners)
     found, work = scratch.found, scratch.work
@@ -144,6 +154,21 @@ def _solve_contacts(
         dt,
     )
     contacts.contacts = work.contacts[:count].copy()
+
+
+@kernel
+def touched_kernel(stored: Stored, keys: IntArray, walls: Rows, touched: IntArray) -> None:
+    """Write 1 for the rows of BODY that pairs of shapes, joints or walls may act on, else 0."""
+    touched[:] = 0
+    for i in range(keys.shape[0]):
+        for shape in (keys[i] >> 32, keys[i] & 0xFFFFFFFF):
+            if stored.shapes[shape].body >= 0:
+                touched[stored.shapes[shape].body] = 1
+    for j in range(stored.joints.shape[0]):
+        if stored.joints[j].a >= 0:
+            touched[stored.joints[j].a] = touched[stored.joints[j].b] = 1
+    for w in range(walls.shape[0]):
+        touched[walls[w].body] = 1
 
 
 @kernel
@@ -165,7 +190,7 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     set_fixed(active[0])
     count, manifold_count = find_manifolds(bodies, known, work, contacts, keys, ZERO + 1, dt)
     count, items = collect_items(bodies, known, work, walls, grips, (count, manifold_count), dt)
-    island_count = sort_islands(stored, work, grips, count, items)
+    island_count = sort_islands(stored, work, count, items)
     for i in range(island_count):
         if work.islands[i].items > 0:
             solve_island(work.islands[i], stored, work, walls, grips, dt)
@@ -178,8 +203,8 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
     for g in range(grips.shape[0]):
         slot = slots[grips[g].body]
         if slot >= 0:
-            active[slot].grip_x += grips[g].impulse_x
-            active[slot].grip_y += grips[g].impulse_y
+            active[slot].grip_x += grips[g].impulse_x - grips[g].given_x
+            active[slot].grip_y += grips[g].impulse_y - grips[g].given_y
     for k in range(movers.shape[0]):
         b = bodies[movers[k]]
         b.touching = 0

@@ -25,17 +25,27 @@ from mvsim_core.solver.constraints import (
     BOUNCE_SPEED,
     SLOP,
     contact_rows,
+    grip_row_count,
     grip_rows,
     joint_rows,
     separation_now,
     wall_rows,
 )
 from mvsim_core.solver.contact_types import Stored
-from mvsim_core.solver.islands import GRIP_ITEM, JOINT_ITEM, PAIR_ITEM, move_driven, renew
+from mvsim_core.solver.islands import (
+    GRIP_ITEM,
+    JOINT_ITEM,
+    PAIR_ITEM,
+    SUBSTEPS,
+    move_driven,
+    renew,
+)
 from mvsim_core.solver.rows import (
     AT_LEAST,
+    EQUAL,
     PAIR,
     PAIR_SECOND,
+    VECTOR,
     apply,
     converge,
     push_sweep,
@@ -64,8 +74,8 @@ def solve_island(
     island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, dt: float
 ) -> None:
     """Take an island over one step of `dt` [s]."""
-    h = dt / island.substeps
-    for k in range(island.substeps):
+    h = dt / SUBSTEPS
+    for k in range(SUBSTEPS):
         reach = SLOP + REACHED * h * start_substep(island, work, k * h)
         count = build_rows(island, stored, work, walls, grips, (k, dt, reach))
         most = min(MOST_SWEEPS, max(LEAST_SWEEPS, ROW_VISITS // max(1, count)))
@@ -75,14 +85,15 @@ def solve_island(
         level = kinetic_energy(island, work)
         if k == 0:
             warm_start(work.rows, count, work.active)
-        converge(work.rows, count, work.active, most, tolerance)
-        if bounce(island, work, count):
+        if acts(work.rows, count, work.active):
             converge(work.rows, count, work.active, most, tolerance)
-            if island.driven == 0:
-                limit_bounce(island, work, count, level)
-        elif island.driven == 0:
-            limit_energy(island, work, count, level)
-        push(work, count, most)
+            if bounce(island, work, count):
+                converge(work.rows, count, work.active, most, tolerance)
+                if island.driven == 0:
+                    limit_bounce(island, work, count, level)
+            elif island.driven == 0:
+                limit_energy(island, work, count, level)
+            push(work, count, most)
         store(island, stored, work, walls, grips, k)
         move(island, work, h)
 
@@ -135,7 +146,7 @@ def build_rows(
     )
     n = ZERO
     k, dt, reach = when
-    h = dt / island.substeps
+    h = dt / SUBSTEPS
     near = (h, dt - k * h, reach)
     for i in range(island.item, island.item + island.items):
         item = sorted_items[i]
@@ -188,11 +199,24 @@ def largest_speed(rows: Rows, count: int) -> float:
 
 @inner
 def warm_start(rows: Rows, count: int, active: Rows) -> None:
-    """Apply the impulses that rows start from."""
+    """Apply the impulses that rows start from and the velocities do not have."""
     for i in range(count):
         r = rows[i]
-        if r.impulse != 0.0:
-            apply(r, r.impulse, active)
+        if r.impulse != r.start:
+            apply(r, r.impulse - r.start, active)
+
+
+@inner
+def acts(rows: Rows, count: int, active: Rows) -> bool:
+    """Return whether any contact or joint changes velocities or pushes; else grips rest too."""
+    for i in range(count):
+        r = rows[i]
+        if r.kind == EQUAL or (r.kind == VECTOR and r.limit == math.inf) or r.push != 0.0:
+            return True
+        one_sided = r.kind == AT_LEAST or r.kind == PAIR or r.kind == PAIR_SECOND
+        if one_sided and (r.impulse != 0.0 or speed(r, active) < r.target):
+            return True
+    return False
 
 
 @inner
@@ -328,10 +352,10 @@ def store(island: Row, stored: Stored, work: Work, walls: Rows, grips: Rows, k: 
             store_contact(manifolds[item.index], 2 * item.index, points, rows, active, k)
         elif item.kind == GRIP_ITEM:
             grip = grips[item.index]
-            if grip.isotropic != 0:
-                grip.impulse_x, grip.impulse_y = r.impulse, rows[item.row + 1].impulse
-            else:
-                grip.impulse_x, grip.impulse_y = r.impulse * r.nx, r.impulse * r.ny
+            grip.impulse_x = grip.impulse_y = 0.0
+            for j in range(item.row, item.row + grip_row_count(grip)):
+                grip.impulse_x += rows[j].impulse * rows[j].nx
+                grip.impulse_y += rows[j].impulse * rows[j].ny
         elif item.kind == JOINT_ITEM:
             if k == 0:
                 store_joint(stored.joints[item.index], rows, item.row, item.end)

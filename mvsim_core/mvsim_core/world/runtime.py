@@ -16,6 +16,7 @@ from mvsim_core.animation.waypoint_path import PathFollower, WaypointPath
 from mvsim_core.controllers import controller_class
 from mvsim_core.errors import UnknownName
 from mvsim_core.friction import FRICTION
+from mvsim_core.friction.ground_grips import GroundGrips
 from mvsim_core.kinematics.limits import TwistLimits
 from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors.plane_scene import PlaneScene
@@ -42,6 +43,7 @@ class Runtime:
         scene3d: Scene of the 3D sensors.
         sensors: All sensors and their schedule.
         names: Name of the entity of each row of BODY.
+        grips: Friction of the ground inside contacts.
         ideal: Number of vehicles that are driven kinematically.
     """
 
@@ -52,6 +54,7 @@ class Runtime:
         self.controllers = SystemGroups()
         self.friction = SystemGroups()
         self.animations: dict[int, Any] = {}
+        self.grips = GroundGrips()
         self.ground = Ground(list(model.maps))
         self.scene = PlaneScene()
         self.scene3d = Scene3d(lights=model.lights, renderers=model.renderers)

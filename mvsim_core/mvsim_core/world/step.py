@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from numba import njit
 
@@ -16,7 +17,7 @@ from mvsim_core.dynamics.pivots import pivot_kernel
 from mvsim_core.friction import contact_kernel, hold_kernel
 from mvsim_core.solver.ideal import ideal_twist_kernel
 from mvsim_core.solver.solve import solve
-from mvsim_core.state.arrays import IntArray, Rows
+from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 from mvsim_core.state.finite import body_error, wheel_error
 from mvsim_core.world.commands import apply_commands_kernel
 from mvsim_core.world.data import Data
@@ -47,6 +48,7 @@ def integrate_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     pivots: Rows,
     movers: IntArray,
+    rubbed: FloatArray,
     gravity: float,
     dt: float,
 ) -> int:
@@ -63,7 +65,7 @@ def integrate_kernel(  # noqa: PLR0913 (arrays of a kernel)
         return int(bad)
     pivot_kernel(bodies, pivots)
     hold_kernel(bodies, wheels, vehicles, dt)
-    integrate_velocities_kernel(bodies, movers, gravity, dt)
+    integrate_velocities_kernel(bodies, movers, rubbed, gravity, dt)
     return -1
 
 
@@ -103,15 +105,19 @@ def step_physics(
     for friction in run.friction.systems:
         friction.apply(data, gravity, dt)
     mark(FRICTION)
+    grips = run.grips
+    grips.begin(len(data.bodies))
     bad = integrate_kernel(
-        data.bodies, data.wheels, data.vehicles, data.pivots, movers, gravity, dt
+        data.bodies, data.wheels, data.vehicles, data.pivots, movers, grips.rubbed, gravity, dt
     )
     if bad >= 0:
         raise wheel_error(run.entities(), data.wheels, bad, data.ticks + 1)
     mark(INTEGRATE)
-    bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data))
+    make = partial(grips.make, data, movers, gravity, dt)
+    bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data), make)
     if bad >= 0:
         raise body_error(run.entities(), data.bodies, bad, data.ticks + 1)
+    grips.store(data, dt)
     if run.ideal:
         ideal_twist_kernel(data.bodies, data.vehicles, dt)
     mark(SOLVER)

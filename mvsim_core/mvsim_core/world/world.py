@@ -241,6 +241,7 @@ class World(Entities):
         run.begin(data)
         # kernels are compiled now, so that no contact and no first reading stalls a step
         solve.warm()
+        run.grips.warm(data)
         run.sensors.warm(data)
         self._initial = data.copy()
         self._begin_logs()

@@ -100,8 +100,8 @@ class Scene:
     ) -> None:
         """Add friction of the ground, in all directions if nothing else is said."""
         row = np.zeros(1, GRIP)
-        row["body"], row["max_force"], row["x"], row["y"] = body, force, x, y
-        row["isotropic"] = 1
+        row["body"], row["x"], row["y"], row["round"] = body, x, y, 1
+        row["limit_x"] = row["limit_y"] = force
         for name, value in fields.items():
             row[name] = value
         self.grips = np.concatenate([self.grips, row])
@@ -110,7 +110,8 @@ class Scene:
         """Advance."""
         movers = np.flatnonzero(self.bodies["kind"] != STATIC)
         for _ in range(count):
-            assert solve(self.bodies, movers, self.data, dt, self.walls, self.grips) == -1
+            grips = lambda _: self.grips  # noqa: E731
+            assert solve(self.bodies, movers, self.data, dt, self.walls, grips) == -1
 
     def copy(self) -> Scene:
         """Return an independent copy."""
