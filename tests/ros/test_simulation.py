@@ -177,6 +177,17 @@ def test_what_is_deleted_while_it_touches_leaves_no_trace(
     assert world.contacts == []
 
 
+def test_overlaps_are_reported_at_once(simulation: Simulation, world: World) -> None:
+    """By Python warnings, which the node logs, even if nothing steps."""
+    courier = vehicle_source(world, "courier", "")
+    x, y = world.vehicles["r1"].pose.x, world.vehicles["r1"].pose.y
+    with pytest.warns(UserWarning, match=r"'a' was put [0-9.]+ m deep into 'r1'"):
+        simulation.spawn(courier, "a", Pose(x, y), "", allow_renaming=False)
+    simulation.spawn(courier, "b", Pose(x, y + 20.0), "", allow_renaming=False)
+    with pytest.warns(UserWarning, match=r"'b' was put [0-9.]+ m deep into 'r1'"):
+        simulation.set_entity_state("b", Pose(x + 0.1, y), (0.0, 0.0), 0.0)
+
+
 def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:
     yaw = 0.7
     velocity = (0.5 * math.cos(yaw), 0.5 * math.sin(yaw))
