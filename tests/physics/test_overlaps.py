@@ -39,6 +39,13 @@ def test_at_load_each_pair_is_named_once_with_its_depth_and_line() -> None:
     assert len(overlaps(w)) == 2
 
 
+def test_a_crowd_is_counted() -> None:
+    """Of 28 pairs at one place twenty are named."""
+    w = load_world(text=world(*(block(f"b{i}", f"{0.01 * i} 0 0") for i in range(8))))
+    assert len(overlaps(w)) == 20
+    assert "and 8 other pairs of bodies" in str(w.warnings[-1])
+
+
 def test_what_only_touches_is_not_reported() -> None:
     """Blocks side by side, a robot at a wall, things above each other, joined, or fixed."""
     w = load_world(

@@ -12,6 +12,9 @@ from mvsim_core.world.data import Data
 from mvsim_core.world.model import Model
 from mvsim_core.world.runtime import Runtime
 
+#: Most pairs that are named at a time.
+MOST_REPORTED = 20
+
 
 def report_overlaps(model: Model, run: Runtime, data: Data, *, loading: bool = False) -> None:
     """Warn of the overlaps of all bodies that were put somewhere since the last call.
@@ -27,24 +30,32 @@ def report_overlaps(model: Model, run: Runtime, data: Data, *, loading: bool = F
     """
     placed, run.placed = run.placed, set()
     found = overlaps(data.bodies, data.movers.ids, data.contacts, model.dt)
-    reported = {pair: depth for pair, depth in found.items() if placed & set(pair)}
-    if not reported:
+    pairs = {pair: depth for pair, depth in found.items() if placed & set(pair)}
+    if not pairs:
         return
     entities = {entity.row: entity for entity in run.entities()}
-    for (a, b), depth in reported.items():
-        things = [entities[n] if n >= 0 else model.fixtures[-1 - n] for n in (a, b)]
-        names = tuple(sorted(thing.name for thing in things))
+    problems = []
+    for (a, b), depth in pairs.items():
+        first, second = (entities[n] if n >= 0 else model.fixtures[-1 - n] for n in (a, b))
+        names = (first.name, second.name)
         if names in run.overlapping:
             continue
-        run.overlapping.add(names)
-        newest = entities[max(n for n in (a, b) if n in placed)]
-        other = next(thing for thing in things if thing is not newest)
-        where = getattr(newest.spec, "where", ("", 0))
+        run.overlapping |= {names, names[::-1]}
+        newest = entities[max({a, b} & placed)]
+        other = first if newest is second else second
         text = (
             f"{newest.name!r} was put {depth:.3g} m deep into {other.name!r}:"
             " they are pushed apart"
         )
-        problem = Problem.at(where, newest.kind, text, "warning")
-        model.assembler.warnings.append(problem)
-        if not loading:
+        where = getattr(newest.spec, "where", ("", 0))
+        problems.append(Problem.at(where, newest.kind, text, "warning"))
+    if len(problems) > MOST_REPORTED:
+        text = (
+            f"and {len(problems) - MOST_REPORTED} other pairs of bodies were put into each other"
+        )
+        last = Problem(file=problems[0].file, line=0, element="", message=text, severity="warning")
+        problems[MOST_REPORTED:] = [last]
+    model.assembler.warnings += problems
+    if not loading:
+        for problem in problems:
             warnings.warn(str(problem), stacklevel=1)
