@@ -59,10 +59,13 @@ def assert_stands_on(robot: Vehicle, gradient: Gradient) -> None:
 
 
 def robot_text(kind: str, pose: str = "0 0 0") -> str:
-    """Return a vehicle whose speed loop is stable at 5 ms."""
-    if kind == "open_rear":  # all torque of its motor goes to two wheels
-        return vehicle(kind, kp=3.0, ki=2.0, pose=pose)
-    return vehicle(kind, pose=pose)
+    """Return a vehicle with small wheels, whose speed loop is stable at 5 ms.
+
+    Half of its wheelbase rises by a wheel's radius on 14 degrees.
+    """
+    part = 0.2 if kind == "open_rear" else 1.0  # all torque of its motor goes to two wheels
+    text = vehicle(kind, kp=7.0 * part, ki=5.0 * part, most=4.0, pose=pose)
+    return text.replace('diameter="0.2"', 'diameter="0.1"')
 
 
 def by_file(kind: str, ground: str, pose: tuple[float, float, float]) -> World:
@@ -162,9 +165,9 @@ def test_stands_on_any_slope(kind: str, way: str) -> None:
 @pytest.mark.parametrize("way", ["file", "spawn", "teleport"])
 @pytest.mark.parametrize("kind", VEHICLES)
 def test_drives_up_from_where_it_was_put(kind: str, way: str) -> None:
-    """15 degrees uphill: it gets there, and touches nothing."""
+    """16 degrees uphill: it gets there, and touches nothing."""
     heading = {"file": 0.0, "spawn": 1.0, "teleport": -2.2}[way]
-    steep = math.tan(math.radians(15.0))
+    steep = math.tan(math.radians(16.0))
     gradient = (steep * math.cos(heading), steep * math.sin(heading))
     w = WAYS[way](kind, plane(gradient), (1.0, 2.0, heading))
     robot = robot_of(w)
@@ -175,7 +178,7 @@ def test_drives_up_from_where_it_was_put(kind: str, way: str) -> None:
         assert not robot.in_collision
     end = robot.pose
     up = (end.x - start.x) * math.cos(heading) + (end.y - start.y) * math.sin(heading)
-    assert up > 0.3
+    assert up > 0.2
     assert_stands_on(robot, gradient)
 
 
