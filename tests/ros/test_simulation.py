@@ -198,7 +198,7 @@ def test_no_filter_of_names_takes_long(simulation: Simulation, world: World) -> 
     """Python's `re` tries 2^40 ways to match this one."""
     courier = vehicle_source(world, "courier", "")
     name = 40 * "a" + "b"
-    simulation.spawn(courier, name, Pose(1.0, 1.0), "", allow_renaming=False)
+    simulation.spawn(SpawnRequest(source=courier, name=name, pose=Pose(1.0, 1.0)))
 
     def found(pattern: str) -> list[str]:
         wanted = entities.EntityFilter(pattern=pattern)
@@ -210,6 +210,17 @@ def test_no_filter_of_names_takes_long(simulation: Simulation, world: World) -> 
     for bad in ("(", "a{100000}", "(((a{100}){100}){100}){100}"):
         with pytest.raises(RequestError, match="no regular expression"):
             found(bad)
+
+
+def test_overlaps_are_reported_at_once(simulation: Simulation, world: World) -> None:
+    """By Python warnings, which the node logs, even if nothing steps."""
+    courier = vehicle_source(world, "courier", "")
+    x, y = world.vehicles["r1"].pose.x, world.vehicles["r1"].pose.y
+    with pytest.warns(UserWarning, match=r"'a' was put [0-9.]+ m deep into 'r1'"):
+        simulation.spawn(SpawnRequest(source=courier, name="a", pose=Pose(x, y)))
+    simulation.spawn(SpawnRequest(source=courier, name="b", pose=Pose(x, y + 20.0)))
+    with pytest.warns(UserWarning, match=r"'b' was put [0-9.]+ m deep into 'r1'"):
+        simulation.set_entity_state("b", Pose(x + 0.1, y), (0.0, 0.0), 0.0)
 
 
 def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:

@@ -32,13 +32,20 @@ MOST_GAPS = 100
 IMMOVABLE = Inertia(0.0, 0.0, 0.0, 0.0)
 
 
-def build_block(spec: BlockSpec, outline: FloatArray, z_range: tuple[float, float]) -> EntityModel:
+def build_block(
+    spec: BlockSpec,
+    outline: FloatArray,
+    z_range: tuple[float, float],
+    *,
+    stand_in: bool = False,
+) -> EntityModel:
     """Return the model of one block.
 
     Args:
         spec: Its spec from the world file.
         outline: Polygon (n, 2) in the block's frame [m].
         z_range: Lower and upper end above the pose [m].
+        stand_in: Whether the outline replaces models that cannot be read.
     """
     corners = outline
     outline = outline_of(outline)
@@ -66,6 +73,7 @@ def build_block(spec: BlockSpec, outline: FloatArray, z_range: tuple[float, floa
         outline=corners,
         top=z_range[1],
         on_ground=not spec.skip_elevation_adjust,
+        stand_in=stand_in,
     )
 
 

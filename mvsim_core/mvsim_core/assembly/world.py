@@ -20,9 +20,10 @@ from mvsim_core.assembly.blocks import (
     plane_solids,
     wall_solids,
 )
-from mvsim_core.assembly.outline import Outlines
+from mvsim_core.assembly.outline import UNIT_SQUARE, Outlines
 from mvsim_core.assembly.scene3d import SceneMaker, lights_of
 from mvsim_core.assembly.sensors import SensorMaker
+from mvsim_core.assembly.stand_ins import without_stand_ins_around
 from mvsim_core.assembly.step_length import automatic_step, step_warning
 from mvsim_core.assembly.vehicles import build_vehicle
 from mvsim_core.assembly.wall_lines import wall_lines
@@ -113,8 +114,10 @@ class Assembler:
             for i, e in enumerate(spec.elements)
             if isinstance(e, HorizontalPlaneSpec) and e.moves
         ]
-        entities += [self._block(b) for b in tracked(spec.blocks, "placing blocks")]
-        entities += [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
+        blocks = [self._block(b) for b in tracked(spec.blocks, "placing blocks")]
+        vehicles = [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
+        entities += without_stand_ins_around(blocks, vehicles, self.warn)
+        entities += vehicles
         entities += [build_actor(a) for a in spec.actors]
         check_crowds(entities)
         return Model(
@@ -225,7 +228,7 @@ class Assembler:
 
     def _new_block(self, spec: BlockSpec) -> EntityModel:
         outline, z_range = self._outlines.of_block(spec)
-        return build_block(spec, outline, z_range)
+        return build_block(spec, outline, z_range, stand_in=outline is UNIT_SQUARE)
 
     def _fixtures(self) -> Iterator[Fixture]:
         for i, (element, grid) in enumerate(self._grids):

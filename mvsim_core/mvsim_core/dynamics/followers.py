@@ -9,6 +9,7 @@ import math
 from numba import njit
 
 from mvsim_core.state.arrays import IntArray, Rows
+from mvsim_core.terrain.attitude import lie_on
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -22,8 +23,8 @@ def followers_kernel(bodies: Rows, followers: IntArray) -> None:
         ry = s * b.off_x + c * b.off_y
         b.x = a.x + rx
         b.y = a.y + ry
-        b.z, b.roll, b.pitch = a.z, a.roll, a.pitch
         b.yaw = a.yaw + b.off_yaw
+        lie_on(b, a)
         b.vx = a.vx - a.wz * ry
         b.vy = a.vy + a.wz * rx
         b.wz = a.wz

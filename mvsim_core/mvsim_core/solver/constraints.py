@@ -37,10 +37,11 @@ BOUNCE_SPEED = 1.0
 #: Gaps up to this close like those of what is pressed slowly [m].
 SMALL_GAP = 1e-4
 #: What is deeper is pushed apart at this rate [1/s], at most this part a substep [1], and never
-#: faster than this [m/s].
-PUSH_RATE, PUSH_PART, PUSH_SPEED = 20.0, 0.25, 3.0
-#: Part of a joint's error that is pushed away in a substep [1].
-JOINT_PART = 0.5
+#: faster than this [m/s]: only what was put into something else is that deep.
+PUSH_RATE, PUSH_PART, PUSH_SPEED = 20.0, 0.25, 0.5
+#: Part of a joint's error that is pushed away in a substep [1], and the highest speed [m/s or
+#: rad/s].
+JOINT_PART, JOINT_SPEED = 0.5, 3.0
 
 
 @inner
@@ -66,7 +67,7 @@ def push_of(separation: float, h: float) -> float:
 @inner
 def correction(error: float, h: float) -> float:
     """Return the velocity that takes a joint's error away [m/s or rad/s]."""
-    return max(-PUSH_SPEED, min(PUSH_SPEED, -JOINT_PART * error / h))
+    return max(-JOINT_SPEED, min(JOINT_SPEED, -JOINT_PART * error / h))
 
 
 @inner

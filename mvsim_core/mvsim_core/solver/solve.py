@@ -73,10 +73,10 @@ def solve(
             contacts.contacts = contacts.contacts[:0].copy()
         return -1
     if result == STALE or not scratch.near_valid:
-        _find_near(bodies, movers, contacts, dt)
+        find_near(bodies, movers, contacts, dt)
     pairs = 0
     if scratch.near_count:
-        pairs = _find_pairs(bodies, movers, contacts, dt)
+        pairs = find_pairs(bodies, movers, contacts, dt)
     if pairs or acting:
         _solve_contacts(bodies, movers, contacts, dt, (walls, grips, pairs))
     else:
@@ -98,8 +98,8 @@ def warm() -> None:
     solve(bodies.rows, np.arange(len(bodies)), contacts, 1e-3, grips=lambda _: NO_GRIPS)
 
 
-def _find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:
-    """Rebuild the list of what is near."""
+def find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:
+    """List what is near each mover."""
     contacts.place_pending(bodies)
     scratch = contacts.scratch
     scratch.fit_movers(len(bodies), len(movers), len(contacts.shapes))
@@ -113,7 +113,7 @@ def _find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float)
     scratch.near_valid = True
 
 
-def _find_pairs(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> int:
+def find_pairs(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> int:
     """Return how many shape pairs may meet in this step; their keys are in the scratch."""
     scratch = contacts.scratch
     while True:

@@ -65,8 +65,8 @@ ROW_VISITS, LEAST_SWEEPS = 10000, 5
 REACHED = 4.0
 #: Growth of energy that counts as rounding [1].
 ROUNDING = 1e-13
-#: Sweeps of the pushing velocities need less precision.
-PUSH_TOLERANCE = 1e-3
+#: Sweeps of the pushing velocities need less precision. None moves a point faster than this [m/s].
+PUSH_TOLERANCE, MOST_PUSHED = 1e-3, 1.0
 
 
 @inner
@@ -93,7 +93,7 @@ def solve_island(
                     limit_bounce(island, work, count, level)
             elif island.driven == 0:
                 limit_energy(island, work, count, level)
-            push(work, count, most)
+            push(island, work, count, most)
         store(island, stored, work, walls, grips, k)
         move(island, work, h)
 
@@ -323,9 +323,12 @@ def limit_bounce(island: Row, work: Work, count: int, level: float) -> None:
 
 
 @inner
-def push(work: Work, count: int, sweeps: int) -> None:
-    """Solve the pushing velocities, if anything overlaps or a joint is off."""
-    active, rows = work.active, work.rows
+def push(island: Row, work: Work, count: int, sweeps: int) -> None:
+    """Solve the pushing velocities, if anything overlaps or a joint is off.
+
+    Where many push against each other, some would have to move fast: all move slower then.
+    """
+    active, order, rows = work.active, work.order, work.rows
     most = 0.0
     for i in range(count):
         most = max(most, abs(rows[i].push))
@@ -337,7 +340,17 @@ def push(work: Work, count: int, sweeps: int) -> None:
             r.push -= max(0.0, speed(r, active) - min(0.0, r.target))
     for _ in range(sweeps):
         if push_sweep(rows, count, active) <= PUSH_TOLERANCE * most:
-            return
+            break
+    fastest = 0.0
+    for i in range(island.body, island.body + island.bodies):
+        b = active[order[i]]
+        fastest = max(fastest, math.hypot(b.px, b.py) + abs(b.pw) * b.reach)
+    if fastest > MOST_PUSHED:
+        for i in range(island.body, island.body + island.bodies):
+            b = active[order[i]]
+            b.px *= MOST_PUSHED / fastest
+            b.py *= MOST_PUSHED / fastest
+            b.pw *= MOST_PUSHED / fastest
 
 
 @inner

@@ -73,6 +73,7 @@ BODY = np.dtype(
         ("leader", "i8"),  # row of the body that leads its rigid island; -1: none
         ("off_x", "f8"),  # m, where it is in the leader's frame
         ("off_y", "f8"),  # m
+        ("off_z", "f8"),  # m, above the leader's plane z = 0
         ("off_yaw", "f8"),  # rad
         ("ideal", "i8"),  # 1: driven kinematically, wheel forces do not act
         ("copy", "i8"),  # copy of a replicated world that it belongs to; copies never meet
@@ -90,7 +91,7 @@ WHEEL = np.dtype(
         ("width", "f8"),  # m
         ("mass", "f8"),  # kg
         ("inertia", "f8"),  # kg m², about the axle
-        ("load", "f8"),  # N, weight of the chassis on the wheel (its own weight not included)
+        ("load", "f8"),  # N, weight of chassis and payload on it (its own weight not included)
         ("rollers", "i8"),  # 1: it rolls freely across its grip direction
         ("grip_c", "f8"),  # 1, cosine and sine of the angle from its heading to its grip
         ("grip_s", "f8"),
@@ -143,8 +144,8 @@ VEHICLE = np.dtype(
         ("pid0", "i8"),  # first row of PID
         ("odo_left", "i8"),  # WHEEL rows whose spin gives the odometry
         ("odo_right", "i8"),
-        ("chassis_mass", "f8"),  # kg, wheels not included
-        ("chassis_x", "f8"),  # m, centre of mass of the chassis, vehicle frame
+        ("chassis_mass", "f8"),  # kg, with what it carries of a payload, wheels not included
+        ("chassis_x", "f8"),  # m, centre of mass of both, vehicle frame
         ("chassis_y", "f8"),  # m
         ("com_z", "f8"),  # m, height of the centre of mass above the ground
         ("transfer", "i8"),  # 1: wheel loads follow accelerations and slopes

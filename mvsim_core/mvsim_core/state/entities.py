@@ -91,6 +91,7 @@ class EntityModel(Immutable):
         delays: At most one row of DELAY.
         kinematics: Limits of its commands, or None.
         on_ground: Whether its height follows from the ground where it is put.
+        stand_in: Whether its shape replaces models that cannot be read.
     """
 
     kind: str
@@ -108,6 +109,7 @@ class EntityModel(Immutable):
     delays: Rows = field(default_factory=lambda: np.zeros(0, DELAY))
     kinematics: Any = None
     on_ground: bool = False
+    stand_in: bool = False
 
     def __post_init__(self) -> None:
         """Make the rows read-only."""

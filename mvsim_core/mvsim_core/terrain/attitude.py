@@ -21,6 +21,9 @@ from mvsim_core.state.arrays import FloatArray, Row
 LEVEL = 1e-6
 #: Rounds of the fit: the contact points depend on the attitude.
 ROUNDS = 2
+#: Most rounds of the fit of a vehicle that is put somewhere, and the change of its angles at which
+#: they end [rad].
+SETTLING, SETTLED = 50, 1e-14
 MAX_CONTACTS = 64
 #: Rows of scratch memory that a fit needs.
 WORK_ROWS = 7
@@ -130,6 +133,22 @@ def set_slope(b: Row) -> None:
     b.slope_y = -cp * sr
     b.cos_x = cp
     b.cos_y = math.sqrt(cr * cr + sp * sp * sr * sr)
+
+
+@njit(cache=True, nogil=True)
+def lie_on(b: Row, a: Row) -> None:
+    """Put a body that is rigidly joined to another one into its plane; x, y and yaw stay.
+
+    BODY.off_x, off_y and off_z are its place in the frame of the other body `a`.
+    """
+    up_x = math.sin(a.pitch) * math.cos(a.roll)  # the normal of the plane, in the heading of a
+    up_y = -math.sin(a.roll)
+    up_z = math.cos(a.pitch) * math.cos(a.roll)
+    b.z = a.z + b.off_z - (up_x * b.off_x + up_y * b.off_y) / up_z
+    c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
+    b.roll = math.asin(s * up_x - c * up_y)
+    b.pitch = math.atan2(c * up_x + s * up_y, up_z)
+    set_slope(b)
 
 
 @njit(cache=True, nogil=True)

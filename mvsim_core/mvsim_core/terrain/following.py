@@ -14,6 +14,8 @@ from mvsim_core.terrain.attitude import (
     LEVEL,
     MAX_CONTACTS,
     ROUNDS,
+    SETTLED,
+    SETTLING,
     WORK_ROWS,
     horn_rotation,
     level,
@@ -77,6 +79,80 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
             else:
                 fit(b, local, world, n, work)
         first = end
+
+
+@njit(cache=True, nogil=True)
+def settle_kernel(
+    b: Row,
+    supports: Rows,
+    pieces: Rows,
+    outlines: FloatArray,
+    maps: Rows,
+    samples: FloatArray,
+) -> None:
+    """Put one vehicle on the ground, whatever its attitude was; x, y and yaw stay.
+
+    `follow_kernel` looks for ground near the plane of the wheels, which is not known before a
+    vehicle stands. Here the ground of each support is found by following the surface from the
+    reference point, whose height BODY.z is.
+    """
+    local = np.zeros((MAX_CONTACTS, 3))
+    world = np.zeros((MAX_CONTACTS, 3))
+    work = np.zeros((WORK_ROWS, 4))
+    z = b.z
+    level(b, z)
+    for _ in range(SETTLING):
+        roll, pitch = b.roll, b.pitch
+        n = 0
+        lowest = math.inf
+        highest = -math.inf
+        a = axes(b)
+        for k in range(min(supports.shape[0], MAX_CONTACTS)):
+            p = supports[k]
+            x, y, _ = point_in_world(b, a, p.x, p.y)
+            found = height_along(
+                pieces, outlines, maps, samples, (b.x, b.y, z), (x, y), float(p.reach)
+            )
+            local[n, 0], local[n, 1] = p.x, p.y
+            world[n, 0], world[n, 1], world[n, 2] = x, y, found
+            lowest = min(lowest, found)
+            highest = max(highest, found)
+            n += 1
+        if highest - lowest < LEVEL or n < 3:
+            level(b, 0.5 * (lowest + highest))
+        else:
+            fit(b, local, world, n, work)
+        if abs(b.roll - roll) + abs(b.pitch - pitch) < SETTLED:
+            return
+
+
+@njit(cache=True, nogil=True)
+def height_along(  # noqa: PLR0913 (arrays of a kernel)
+    pieces: Rows,
+    outlines: FloatArray,
+    maps: Rows,
+    samples: FloatArray,
+    start: tuple[float, float, float],
+    end: tuple[float, float],
+    climb: float,
+) -> float:
+    """Return the height of the ground at a place that is reached along a line [m].
+
+    The ground is followed from `start` (x, y, z) in steps of half of `climb` [m], so that slopes
+    up to 63° are continuous; a rise by more than `climb` is an obstacle, and a drop by more than
+    it a gap: over both the height so far is kept.
+    """
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    steps = max(1, math.ceil(math.hypot(dx, dy) / (0.5 * climb)))
+    z = start[2]
+    for i in range(1, steps + 1):
+        x, y = start[0] + dx * i / steps, start[1] + dy * i / steps
+        found, _ = heights_at(pieces, outlines, maps, samples, x, y, z + climb)
+        if i == steps and not math.isnan(found):
+            return found
+        if found >= z - climb:
+            z = found
+    return z
 
 
 @njit(cache=True, nogil=True)

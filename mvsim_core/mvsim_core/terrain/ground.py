@@ -8,6 +8,7 @@ Derived from the model and the entities alone, so it can be rebuilt at any time.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
 from mvsim_core.state.entities import Entity, EntityModel
 from mvsim_core.state.indices import ParameterTable
 from mvsim_core.state.tables import Table
-from mvsim_core.terrain.following import SUPPORT, follow_kernel, rest_kernel
+from mvsim_core.terrain.following import SUPPORT, follow_kernel, rest_kernel, settle_kernel
 from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
 from mvsim_core.terrain.rates import keep_attitude, rates_kernel
 from mvsim_core.terrain.steps import CLIMBABLE, PROBE, steps_kernel
@@ -33,10 +34,11 @@ from mvsim_core.terrain.surface import (
     place_kernel,
 )
 
+#: Most steps, standing still, in which a vehicle that was put somewhere comes to rest, and the
+#: change that counts as rest [m, rad].
+STEPS_AT_REST, SETTLED = 20, 1e-12
 #: Fewer wheels than this do not determine an attitude: casters ahead and behind are added.
 ENOUGH_SUPPORTS = 3
-#: Rounds of the fit after a teleport; later steps refine it.
-SETTLING = 4
 NO_BODIES: Rows = np.zeros(0, BODY)
 CORNER = np.dtype(("f8", (2,)))
 RESTING = np.dtype([("top", "f8")])  # m, half of the height: ground above it is a wall to a block
@@ -139,6 +141,32 @@ class Ground:
         )
         return surface.height(x, y, below)
 
+    def standing_height(
+        self, model: EntityModel, pose: tuple[float, float, float], z: float
+    ) -> float:
+        """Return the height on which an entity stands that is put at a place at about z [m].
+
+        It is the height of the ground at its reference point, below the middle of the entity if
+        there is any. Where the reference point of a vehicle is over an edge, the ground at about z
+        under one of its wheels counts.
+
+        Args:
+            model: What is put there.
+            pose: x, y [m] and yaw [rad].
+            z: Approximate height [m].
+        """
+        x, y, yaw = pose
+        below = z + 0.5 * model.top
+        found = self.height(x, y, below)
+        if model.kind != "vehicle" or not found < z - float(model.wheels["radius"].max()):
+            return found
+        c, s = math.cos(yaw), math.sin(yaw)
+        for p in self._stance(model)[0]:
+            under = self.height(x + c * p["x"] - s * p["y"], y + s * p["x"] + c * p["y"], below)
+            if abs(under - z) <= p["reach"]:
+                found = max(found, under)
+        return found
+
     # ------------------------------------------------------------ bodies on it
     def add(self, entity: Entity, data: GroundState, *, follower: bool = False) -> None:
         """Add an entity: the top of a block, the supports of a vehicle.
@@ -230,31 +258,64 @@ class Ground:
                 self._nearby.add(first, px, py, far)
 
     def settle(self, entity: Entity, state: GroundState) -> None:
-        """Fit an entity to the ground at its current pose; the next step needs its slopes."""
-        if not state.relief:
-            keep_attitude(state.bodies[entity.row])
-            return
-        for name, first, count in self._blocks.get(entity.token, ()):
-            if name == "supports":
-                supports = self._supports.rows[first : first + count]
-                for _ in range(SETTLING):
-                    follow_kernel(state.bodies, state.vehicles, supports, *self._arrays())
-        if entity.row in self._resting:
-            ids = np.array([entity.row])
-            tops = np.array([0.5 * entity.model.z_range[1]])
-            rest_kernel(state.bodies, ids, tops, *self._arrays())
-        keep_attitude(state.bodies[entity.row])
+        """Put an entity on the ground at its place, with the attitude of the ground.
 
-    def settle_all(self, state: GroundState) -> None:
-        """Fit everything to the ground, after loading."""
+        Its height must be that of the ground at its reference point (`standing_height`). The next
+        step needs its slopes.
+        """
+        body = state.bodies[entity.row]
+        if state.relief:
+            for name, first, count in self._blocks.get(entity.token, ()):
+                if name == "supports":
+                    supports = self._supports.rows[first : first + count]
+                    ground = self._around(float(body["x"]), float(body["y"]), entity.model)
+                    settle_kernel(body, supports, *ground)
+                    for _ in range(STEPS_AT_REST):  # at edges these may find another attitude
+                        before = body["z"] + body["roll"] + body["pitch"]
+                        follow_kernel(state.bodies, state.vehicles, supports, *ground)
+                        if abs(body["z"] + body["roll"] + body["pitch"] - before) < SETTLED:
+                            break
+            if entity.row in self._resting:
+                ids = np.array([entity.row])
+                tops = np.array([0.5 * entity.model.z_range[1]])
+                rest_kernel(state.bodies, ids, tops, *self._arrays())
+        keep_attitude(body)
+
+    def put_down(self, entity: Entity, state: GroundState) -> None:
+        """Put an entity on the ground below it: what held it is gone."""
+        if state.relief:
+            body = state.bodies[entity.row]
+            pose = float(body["x"]), float(body["y"]), float(body["yaw"])
+            body["z"] = self.standing_height(entity.model, pose, float(body["z"]))
+            self.settle(entity, state)
+
+    def settle_all(self, entities: Iterable[Entity], state: GroundState) -> None:
+        """Put all entities on the ground, after loading."""
         if not state.relief:
             return
         place_kernel(self._pieces.rows, state.bodies)
-        for _ in range(SETTLING):
-            self._fit(state)
-        for k in range(len(state.vehicles)):
-            if state.vehicles["body"][k] >= 0:
-                keep_attitude(state.bodies[state.vehicles["body"][k]])
+        for entity in entities:
+            self.settle(entity, state)
+
+    def _around(
+        self, x: float, y: float, model: EntityModel
+    ) -> tuple[Rows, FloatArray, Rows, FloatArray]:
+        """Return the ground near a place at which a vehicle is put."""
+        pieces = self._pieces.rows
+        supports = self._stance(model)[0]
+        reach = float(np.hypot(supports["x"], supports["y"]).max())
+        far = pieces["far"] + reach
+        near = (np.abs(pieces["px"] - x) <= far) & (np.abs(pieces["py"] - y) <= far)
+        return pieces[near], *self._arrays()[1:]
+
+    def carries(self, entity: Entity) -> list[tuple[float, float, float]]:
+        """Return x, y and radius [m] of the discs in which an entity is ground for others."""
+        rows = self._pieces.rows
+        return [
+            (float(rows["px"][first]), float(rows["py"][first]), float(rows["far"][first]))
+            for name, first, _ in self._blocks.get(entity.token, ())
+            if name == "pieces"
+        ]
 
     def apply(self, state: GroundState, dt: float) -> None:
         """Write z, roll, pitch, slope and their rates of all vehicles, and z of blocks."""

@@ -8,23 +8,27 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.errors import Problem, UnknownName
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, Rows
 from mvsim_core.state.entities import Entity
+from mvsim_core.terrain.rates import keep_attitude
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import Data
 from mvsim_core.world.handles import Actor, Block, Handle, Handles, Pivot, PivotHandles
 from mvsim_core.world.joints import root_of
 from mvsim_core.world.model import Model
+from mvsim_core.world.overlaps import report_overlaps
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.vehicle import Vehicle
 
 #: Fields of BODY that a teleport sets to zero.
-RESTING = (
-    *("roll", "pitch", "vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"),
+STILL = (
+    *("vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"),
     *("wz_before", "vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
 )
 
@@ -87,7 +91,8 @@ class Entities:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """Warnings about the world file and about entities that were added later."""
+        """Warnings about the world file, entities that were added later, and overlaps."""
+        self.check_overlaps()
         return tuple(self.model.assembler.warnings)
 
     @property
@@ -138,39 +143,81 @@ class Entities:
         return self._removed.get(token, "is not in this world")
 
     # ------------------------------------------------------------ changes
+    def check_overlaps(self) -> None:
+        """Warn of bodies that were put into others since the last step; each step does so first.
+
+        Each pair is reported once, by a Python warning and in `warnings`, with the depth [m].
+        """
+        if self._runtime.placed:
+            report_overlaps(self.model, self._runtime, self._all_data)
+
+    @property
+    def _all_data(self) -> Data:
+        """The state with the rows of all copies."""
+        return self.data
+
     def teleport(
         self, name: str | Handle, x: float, y: float, yaw: float, z: float | None = None
     ) -> None:
         """Put a body at a pose of the world, standing still (see `Handle.teleport`)."""
-        entity, data = self.entity(name), self.data
+        entity, data, ground = self.entity(name), self.data, self._runtime.ground
+        carried = self._carried_by(entity)
+        root, off_x, off_y, off_yaw = root_of(data, entity)
+        members = self._island(root)
+        turn = yaw - off_yaw
+        c, s = math.cos(turn), math.sin(turn)
+        pose = x - c * off_x + s * off_y, y - s * off_x - c * off_y, turn
+        height = float(data.bodies["z"][root])
+        if data.relief or z is not None:
+            about = height if z is None else z
+            height = ground.standing_height(members[0].model, pose, about)
+            if ground.has_relief(members[0], height):
+                data.relief = True
+        leader = data.bodies[root]
+        leader["roll"] = leader["pitch"] = 0.0
+        leader["x"], leader["y"], leader["yaw"] = pose
+        leader["z"] = height
+        ground.settle(members[0], data)
+        if len(data.followers):
+            followers_kernel(data.bodies, data.followers.ids)
+        for member in members:
+            self._put_to_rest(member)
+            if data.bodies["kind"][member.row] == STATIC:
+                data.contacts.body_moved(member.row)
+            ground.moved(member, data.bodies)
+        carried += [other for other in self._carried_by(entity) if other not in carried]
+        for other in carried:
+            ground.put_down(other, data)
+        self._runtime.placed.update(other.row for other in (*members, *carried))
+
+    def _put_to_rest(self, entity: Entity) -> None:
+        """Let a body stand still where it is, and its wheels too."""
+        data = self.data
         row = data.bodies[entity.row]
-        if data.relief:
-            above = float(row["z"]) if z is None else z
-            half = 0.5 * entity.model.z_range[1]
-            row["z"] = self._runtime.ground.height(x, y, above + half)
-        self._put(entity, x, y, yaw)
+        for field in STILL:
+            row[field] = 0.0
+        keep_attitude(row)
         data.wheels["omega"][entity.wheel0 : entity.wheel0 + entity.n_wheels] = 0.0
         for limit in range(entity.limit0, entity.limit0 + len(entity.model.limits)):
             for field in LIMIT_MEMORY:
                 data.limits[field][limit] = 0.0
-        if row["kind"] == STATIC:
-            data.contacts.body_moved(entity.row)
-        self._runtime.ground.moved(entity, data.bodies)
-        self._runtime.ground.settle(entity, data)
 
-    def _put(self, entity: Entity, x: float, y: float, yaw: float) -> None:
-        """Write a pose; the other members of its island move with it."""
+    def _island(self, root: int) -> list[Entity]:
+        """Return the entities of the island that a row of BODY leads, the leader first."""
+        data, ids = self.data, self.data.followers.ids
+        rows = [root, *ids[data.bodies["leader"][ids] == root].tolist()]
+        return [data.entities[self._runtime.names[row]] for row in rows]
+
+    def _carried_by(self, entity: Entity) -> list[Entity]:
+        """Return the entities that an entity which is ground may carry."""
         data = self.data
-        root, off_x, off_y, off_yaw = root_of(data, entity)
-        turn = yaw - off_yaw
-        c, s = math.cos(turn), math.sin(turn)
-        leader = data.bodies[root]
-        leader["x"], leader["y"] = x - c * off_x + s * off_y, y - s * off_x - c * off_y
-        leader["yaw"], leader["z"] = turn, data.bodies["z"][entity.row]
-        for row in {root, entity.row}:
-            for field in RESTING:
-                data.bodies[field][row] = 0.0
-        data.bodies["x"][entity.row], data.bodies["y"][entity.row] = x, y
-        data.bodies["yaw"][entity.row] = yaw
-        if len(data.followers):
-            followers_kernel(data.bodies, data.followers.ids)
+        discs = self._runtime.ground.carries(entity) if data.relief else []
+        found = []
+        for other in data.entities.values() if discs else ():
+            b = data.bodies[other.row]
+            if not other.model.movable or b["leader"] >= 0 or other is entity:
+                continue
+            reach = float(np.hypot(*other.model.outline.T).max())
+            if any(math.hypot(b["x"] - x, b["y"] - y) <= far + reach for x, y, far in discs):
+                found.append(other)
+        return found

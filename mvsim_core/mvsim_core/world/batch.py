@@ -26,6 +26,7 @@ from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import TABLES, Data, JointState
 from mvsim_core.world.joints import connect
 from mvsim_core.world.model import Model
+from mvsim_core.world.overlaps import report_overlaps
 from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.step import PHASES, SENSORS, step_physics
@@ -80,6 +81,15 @@ class CopyState:
         """Steps since the start or the last reset of the copy."""
         return int(self.clock[0])
 
+    @property
+    def relief(self) -> bool:
+        """Whether the ground of any copy was ever more than one level plane."""
+        return self._data.relief
+
+    @relief.setter
+    def relief(self, value: bool) -> None:
+        self._data.relief = value
+
 
 class WorldCopy(Entities):
     """One copy of a batch: read and command it like a world; the batch steps it.
@@ -100,6 +110,11 @@ class WorldCopy(Entities):
     def standalone_sensors(self) -> dict[str, Any]:
         """Sensors that are fixed in the world, by name."""
         return {sensor.name: sensor for sensor in self._fixed_sensors}
+
+    @property
+    def _all_data(self) -> Data:
+        """The state with the rows of all copies."""
+        return self._batch.data
 
     @property
     def contacts(self) -> list[Contact]:
@@ -206,6 +221,8 @@ class Batch:
         """
         mark = self._profile.mark
         self._profile.start()
+        if self.runtime.placed:
+            report_overlaps(self.model, self.runtime, self.data)
         timeout = 0 if not self.command_timeout else round(self.command_timeout / self.model.dt)
         step_physics(self.model, self.runtime, self.data, timeout, mark)
         self._ticks += 1
@@ -242,6 +259,7 @@ class Batch:
         snapshot, k = self.base.copy(), copy.index
         snapshot.clock[:] = copy.data.clock
         snapshot.seed = copy.data.seed
+        snapshot.relief = self.data.relief
         snapshot.sensors = deepcopy(copy.data.sensors)
         for name, size in self._sizes.items():
             rows = getattr(self.data, name)[k * size : (k + 1) * size].copy()
@@ -281,6 +299,7 @@ class Batch:
         self.data.bodies["copy"][k * self._sizes["bodies"] : (k + 1) * self._sizes["bodies"]] = k
         copy.data.clock[:] = snapshot.clock
         copy.data.seed = seed
+        self.data.relief = self.data.relief or snapshot.relief
         self._restore_contacts(copy, snapshot)
         self._restore_sensors(copy, snapshot)
 

@@ -120,13 +120,16 @@ class Handle:
         return self._entity.model.z_range
 
     def teleport(self, x: float, y: float, yaw: float, z: float | None = None) -> None:
-        """Move it to a pose in the world [m, m, rad], at rest on the ground.
+        """Move it, and what it is welded to, to a pose in the world, at rest on the ground.
+
+        A warning in the next step names what it was put into.
 
         Args:
             x: Position [m].
             y: Position [m].
             yaw: Heading [rad].
-            z: Approximate height of the ground [m], where there are several floors; None: as now.
+            z: Approximate height [m] that chooses among several floors: the highest ground below
+                the middle of the body counts; None: as now.
 
         Raises:
             CommandError: A value is not finite.

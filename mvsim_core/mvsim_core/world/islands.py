@@ -17,17 +17,21 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from mvsim_core.dynamics.followers import followers_kernel
+from mvsim_core.dynamics.loads import add_load
 from mvsim_core.errors import BuildError
 from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.geometry.poses import moved
 from mvsim_core.state.arrays import FloatArray
 from mvsim_core.state.entities import Entity, Inertia, Solid
 from mvsim_core.terrain.ground import Ground
+from mvsim_core.terrain.rates import keep_attitude
 from mvsim_core.world.data import Data
 from mvsim_core.world.joints import connect, disconnect
 
 Offset = tuple[float, float, float]
 NO_OFFSET: Offset = (0.0, 0.0, 0.0)
+#: Fields of VEHICLE to which a payload adds.
+CHASSIS = ("chassis_mass", "chassis_x", "chassis_y", "com_z")
 
 
 def add_to_solver(data: Data, entity: Entity) -> None:
@@ -50,22 +54,32 @@ def remove_from_solver(data: Data, entity: Entity) -> None:
     data.movers.discard(entity.row)
 
 
-def weld(data: Data, ground: Ground, a: str, b: str) -> None:
+def weld(data: Data, ground: Ground, gravity: float, a: str, b: str) -> bool:
     """Join two entities, and all that they are welded to, rigidly at their current poses.
+
+    Args:
+        data: The state.
+        ground: The ground of the world.
+        gravity: Acceleration of gravity [m/s²].
+        a: Name of the first.
+        b: Name of the second.
+
+    Returns:
+        Whether the wheels of the island, if it has any, balance its weight.
 
     Raises:
         BuildError: One of them cannot move freely or has no mass; nothing is changed then.
     """
     if b in data.welds.get(a, ()):
-        return
+        return True
     names = sorted({*component(data, a), *component(data, b)}, key=_order(data))
     _check(data, names)
     for one, other in ((a, b), (b, a)):
         data.welds[one] = (*data.welds.get(one, ()), other)
-    _form(data, ground, names)
+    return _form(data, ground, gravity, names)
 
 
-def unweld(data: Data, ground: Ground, a: str, b: str) -> None:
+def unweld(data: Data, ground: Ground, gravity: float, a: str, b: str) -> None:
     """Remove the weld of two entities, if there is one."""
     if b not in data.welds.get(a, ()):
         return
@@ -76,13 +90,13 @@ def unweld(data: Data, ground: Ground, a: str, b: str) -> None:
             data.welds[one] = rest
         else:
             del data.welds[one]
-    _form(data, ground, names)
+    _form(data, ground, gravity, names)
 
 
-def unweld_all(data: Data, ground: Ground, name: str) -> None:
+def unweld_all(data: Data, ground: Ground, gravity: float, name: str) -> None:
     """Remove all welds of an entity."""
     for other in data.welds.get(name, ()):
-        unweld(data, ground, name, other)
+        unweld(data, ground, gravity, name, other)
 
 
 def component(data: Data, start: str) -> list[str]:
@@ -116,10 +130,12 @@ def _check(data: Data, names: Iterable[str]) -> None:
             )
 
 
-def _form(data: Data, ground: Ground, names: list[str]) -> None:
-    """Form the islands of some entities again."""
+def _form(data: Data, ground: Ground, gravity: float, names: list[str]) -> bool:
+    """Form the islands of some entities again; return whether their wheels balance them."""
+    balanced = True
     joints = dict.fromkeys(j for name in names for j in data.joints_of.get(name, ()))
     targets = {name: disconnect(data, name) for name in joints}
+    followers = [name for name in names if data.bodies["leader"][data.entities[name].row] >= 0]
     for name in names:
         _release(data, ground, data.entities[name])
     left = dict.fromkeys(names)
@@ -132,8 +148,13 @@ def _form(data: Data, ground: Ground, names: list[str]) -> None:
         else:
             leader = next((m for m in island if m.kind == "vehicle"), island[0])
             _gather(data, ground, leader, [m for m in island if m is not leader])
+        balanced = _load_wheels(data, gravity, island) and balanced
     for name, target in targets.items():
         connect(data, name, target)
+    for name in followers:
+        if data.bodies["leader"][data.entities[name].row] < 0:
+            ground.put_down(data.entities[name], data)
+    return balanced
 
 
 def _release(data: Data, ground: Ground, entity: Entity) -> None:
@@ -143,6 +164,7 @@ def _release(data: Data, ground: Ground, entity: Entity) -> None:
     if body["leader"] >= 0:
         body["leader"] = -1
         body["off_x"], body["off_y"], body["off_yaw"] = NO_OFFSET
+        body["off_z"] = 0.0
         data.followers.discard(entity.row)
         ground.remove(entity)
         ground.add(entity, data)
@@ -152,16 +174,16 @@ def _release(data: Data, ground: Ground, entity: Entity) -> None:
 def _gather(data: Data, ground: Ground, leader: Entity, others: list[Entity]) -> None:
     px, py, spin = _momentum(data, [leader, *others])
     parts = [(leader.model.inertia, NO_OFFSET)]
-    base = float(data.bodies["z"][leader.row])
     _enter_shapes(data, leader, leader.row, NO_OFFSET, 0.0)
     for other in others:
         offset = _offset(data, leader, other)
-        rise = float(data.bodies["z"][other.row]) - base
+        rise = _rise(data, leader, other, offset)
         parts.append((other.model.inertia, offset))
         _enter_shapes(data, other, leader.row, offset, rise)
         body = data.bodies[other.row]
         body["leader"] = leader.row
         body["off_x"], body["off_y"], body["off_yaw"] = offset
+        body["off_z"] = rise
         data.followers.add(other.row)
         ground.remove(other)
         ground.add(other, data, follower=True)
@@ -169,6 +191,60 @@ def _gather(data: Data, ground: Ground, leader: Entity, others: list[Entity]) ->
     _set_mass(data, leader, combined(parts))
     _set_momentum(data, leader, px, py, spin)
     followers_kernel(data.bodies, np.array([other.row for other in others]))
+    for other in others:
+        keep_attitude(data.bodies[other.row])
+
+
+def _load_wheels(data: Data, gravity: float, island: list[Entity]) -> bool:
+    """Let the wheels of an island carry what has no wheels, beside the chassis of their vehicles.
+
+    The payload that a vehicle carries joins its chassis in VEHICLE, so that all that depends on
+    the weight of the chassis counts it.
+
+    Returns:
+        Whether the wheels balance the payload.
+    """
+    vehicles = [member for member in island if member.kind == "vehicle"]
+    for v in vehicles:
+        assert v.model.vehicle is not None
+        data.wheels["load"][v.wheel0 : v.wheel0 + v.n_wheels] = v.model.wheels["load"]
+        for field in CHASSIS:
+            data.vehicles[field][v.vehicle_row] = v.model.vehicle[field][0]
+    payload = [member for member in island if member.kind != "vehicle"]
+    if not vehicles or not payload:
+        return True
+    mass, x, y, _ = combined([(m.model.inertia, _offset_of(data, m)) for m in payload])
+    height = sum(m.model.inertia.mass * _middle(data, m) for m in payload) / mass
+    local = [np.column_stack((v.model.wheels["x"], v.model.wheels["y"])) for v in vehicles]
+    wheels = [
+        moved(points, _offset_of(data, v)) for v, points in zip(vehicles, local, strict=True)
+    ]
+    masses = [data.vehicles["chassis_mass"][v.vehicle_row] / v.n_wheels for v in vehicles]
+    own = np.repeat(masses, [v.n_wheels for v in vehicles])
+    carried, balanced = add_load(np.vstack(wheels), own, mass, (x, y))
+    for v, points in zip(vehicles, local, strict=True):
+        part, carried = carried[: v.n_wheels], carried[v.n_wheels :]
+        data.wheels["load"][v.wheel0 : v.wheel0 + v.n_wheels] += part * gravity
+        row, more = data.vehicles[v.vehicle_row], float(part.sum())
+        own_mass = float(row["chassis_mass"])
+        above = max(more, 0.0) * (height - float(data.bodies["off_z"][v.row]))
+        moments = (*(part @ points).tolist(), above)
+        if own_mass + more > 0.0:
+            for field, moment in zip(CHASSIS[1:], moments, strict=True):
+                row[field] = (own_mass * row[field] + moment) / (own_mass + more)
+            row["chassis_mass"] = own_mass + more
+    return balanced
+
+
+def _middle(data: Data, entity: Entity) -> float:
+    """Return the height of the middle of a body above the plane of its island's leader [m]."""
+    return float(data.bodies["off_z"][entity.row]) + 0.5 * sum(entity.model.z_range)
+
+
+def _offset_of(data: Data, entity: Entity) -> Offset:
+    """Return x, y [m] and yaw [rad] of a member of an island in the frame of its leader."""
+    x, y, yaw = (float(data.bodies[name][entity.row]) for name in ("off_x", "off_y", "off_yaw"))
+    return x, y, yaw
 
 
 def _enter_shapes(data: Data, entity: Entity, row: int, offset: Offset, rise: float) -> None:
@@ -208,6 +284,15 @@ def _offset(data: Data, leader: Entity, other: Entity) -> Offset:
     c, s = math.cos(a["yaw"]), math.sin(a["yaw"])
     dx, dy = float(b["x"] - a["x"]), float(b["y"] - a["y"])
     return c * dx + s * dy, -s * dx + c * dy, float(b["yaw"] - a["yaw"])
+
+
+def _rise(data: Data, leader: Entity, other: Entity, offset: Offset) -> float:
+    """Return the height of an entity above the plane on which the leader stands [m]."""
+    a, b = data.bodies[leader.row], data.bodies[other.row]
+    slope_x = math.tan(a["pitch"])
+    slope_y = -math.tan(a["roll"]) / math.cos(a["pitch"])
+    plane = float(a["z"]) - slope_x * offset[0] - slope_y * offset[1]
+    return float(b["z"]) - plane
 
 
 def combined(parts: list[tuple[Inertia, Offset]]) -> Inertia:

@@ -45,6 +45,8 @@ class Runtime:
         names: Name of the entity of each row of BODY.
         grips: Friction of the ground inside contacts.
         ideal: Number of vehicles that are driven kinematically.
+        placed: Rows of BODY that were put somewhere since the last look for overlaps.
+        overlapping: Names of the pairs whose overlap was reported.
     """
 
     def __init__(self, model: Model) -> None:
@@ -61,6 +63,8 @@ class Runtime:
         self.sensors = SensorSet()
         self.names: dict[int, str] = {}
         self.ideal = 0
+        self.placed: set[int] = set()
+        self.overlapping: set[tuple[str, ...]] = set()
         self._entities: dict[int, Entity] = {}
         self._sensors: dict[int, list[Any]] = {}
         self._retired: dict[int, list[Any]] = {}  # of entities that may come back by a restore
@@ -95,6 +99,7 @@ class Runtime:
     def remove(self, entity: Entity, tick: int) -> None:
         """Remove an entity; its rows may be free already."""
         del self._entities[entity.token], self.names[entity.row]
+        self.placed.discard(entity.row)
         self.ground.remove(entity)
         self.animations.pop(entity.token, None)
         self.scene.remove_body(entity.row)
@@ -124,6 +129,7 @@ class Runtime:
 
     def sync(self, data: Data) -> None:
         """Adapt to another state of the same model: remove and add entities until both agree."""
+        self.placed.clear()
         there = {entity.token: entity for entity in data.entities.values()}
         for entity in [e for token, e in self._entities.items() if token not in there]:
             self.remove(entity, data.ticks)

@@ -99,7 +99,7 @@ class WheelView:
 
     @property
     def load(self) -> float:
-        """Weight of the chassis that rests on it [N], its own not included."""
+        """Weight of the chassis and of what is welded on that it carries [N], without its own."""
         return float(self._row()["load"])
 
     @property

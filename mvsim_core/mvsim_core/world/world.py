@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from mvsim_core.world.base import Entities
 from mvsim_core.world.data import Data
 from mvsim_core.world.handles import Handle
 from mvsim_core.world.model import Model
+from mvsim_core.world.overlaps import report_overlaps
 from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.step import PHASES, RECORDING, SENSORS, step_physics
@@ -57,6 +59,8 @@ class World(Entities):
         """
         data, run, mark = self.data, self._runtime, self._profile.mark
         self._profile.start()
+        if run.placed:
+            self.check_overlaps()
         step_physics(self.model, run, data, self._timeout_ticks(), mark)
         ticks = data.ticks
         self.new_readings = []
@@ -138,7 +142,8 @@ class World(Entities):
         model, file = assembler.vehicle(data.file, vehicle, name, pose, taken)
         entity = self._insert(model)
         data.file = file
-        self._runtime.ground.settle(entity, self.data)
+        self._runtime.ground.settle(entity, data)
+        self._runtime.placed.add(entity.row)
         self._follow_log()
         return self.vehicles[entity.name]
 
@@ -149,7 +154,8 @@ class World(Entities):
             UnknownName: There is no entity of that name, or the handle is not valid here.
         """
         entity = self.entity(name)
-        islands.unweld_all(self.data, self._runtime.ground, entity.name)
+        carried = self._carried_by(entity)
+        islands.unweld_all(self.data, self._runtime.ground, self.gravity, entity.name)
         joints.remove_joints(self.data, entity)
         islands.remove_from_solver(self.data, entity)
         for sensor in self._runtime.sensors_of(entity):
@@ -157,6 +163,9 @@ class World(Entities):
         self._runtime.remove(entity, self.ticks)
         self.data.free_rows(entity)
         self._removed[entity.token] = f"was removed at {self.time:g} s"
+        for other in carried:
+            self._runtime.ground.put_down(other, self.data)
+            self._runtime.placed.add(other.row)
         self._follow_log()
 
     def remove_sensors(self) -> None:
@@ -172,7 +181,8 @@ class World(Entities):
             BuildError: One of them cannot move freely.
         """
         names = [self.entity(name).name for name in (a, b)]
-        islands.weld(self.data, self._runtime.ground, *names)
+        if not islands.weld(self.data, self._runtime.ground, self.gravity, *names):
+            warnings.warn(_tipping(*names), stacklevel=2)
 
     def unweld(self, a: str | Handle, b: str | Handle) -> None:
         """Remove the weld of two bodies, if there is one.
@@ -181,7 +191,7 @@ class World(Entities):
             UnknownName: There is no body of that name.
         """
         names = [self.entity(name).name for name in (a, b)]
-        islands.unweld(self.data, self._runtime.ground, *names)
+        islands.unweld(self.data, self._runtime.ground, self.gravity, *names)
 
     # ------------------------------------------------------------ state
     def reset(self, seed: int | None = None) -> None:
@@ -231,13 +241,15 @@ class World(Entities):
                 islands.add_fixture_to_solver(data, -1 - k, solid)
         for model in self.model.entities:
             self._insert(model)
+        run.ground.settle_all(data.entities.values(), data)
         for spec in self.model.spec.joints:
             if spec.type == "weld":
                 self._weld_of_file(spec)
         for i, spec in enumerate(self.model.spec.joints):
             if spec.type != "weld":
                 joints.add_joint(data, spec, spec.name or f"joint_{i + 1}")
-        run.ground.settle_all(data)
+        run.placed.update(entity.row for entity in data.entities.values())
+        report_overlaps(self.model, run, data, loading=True)
         run.begin(data)
         # kernels are compiled now, so that no contact and no first reading stalls a step
         solve.warm()
@@ -250,7 +262,10 @@ class World(Entities):
         for name in (spec.body_a, spec.body_b):
             if name not in self.data.entities:
                 return
-        islands.weld(self.data, self._runtime.ground, spec.body_a, spec.body_b)
+        names = spec.body_a, spec.body_b
+        if not islands.weld(self.data, self._runtime.ground, self.gravity, *names):
+            problem = Problem.at(spec.where, "joint", _tipping(*names), "warning")
+            self.model.assembler.warnings.append(problem)
 
     def _insert(self, model: EntityModel) -> Entity:
         if model.name in self.data.entities:
@@ -258,10 +273,9 @@ class World(Entities):
             text = f"there is already something called {model.name!r}"
             raise BuildError(Problem.at(where, "", text) if where else text)
         ground, z = self._runtime.ground, None
-        pose = model.body[0]
         if model.on_ground:
-            x, y, above = float(pose["x"]), float(pose["y"]), float(pose["z"]) + 0.5 * model.top
-            z = ground.height(x, y, above)
+            x, y, yaw, about = (float(model.body[k][0]) for k in ("x", "y", "yaw", "z"))
+            z = ground.standing_height(model, (x, y, yaw), about)
         entity = self.data.add_rows(model, z)
         if ground.has_relief(entity, float(self.data.bodies["z"][entity.row])):
             self.data.relief = True
@@ -431,3 +445,10 @@ class World(Entities):
         elif any(v.spec.auto_start_recording for v in self._vehicles()):
             self._recorder = Recorder(only_auto=True, at_first_row=True)
             self._bind(self._recorder)
+
+
+def _tipping(a: str, b: str) -> str:
+    return (
+        f"what {a!r} and {b!r} are welded to would tip over: the weight acts outside its wheels;"
+        " all of them carry the same part of it"
+    )

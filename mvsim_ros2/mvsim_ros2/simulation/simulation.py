@@ -140,6 +140,7 @@ class Simulation:
         self.require_world()
         spawner = self._spawner
         name = spawner.spawn(request)
+        self.world.check_overlaps()  # at once, as the simulation may be paused
         self.on_vehicles_changed()
         return name
 
@@ -179,6 +180,7 @@ class Simulation:
         handle.teleport(pose.x, pose.y, pose.yaw, pose.z or None)
         if moves:
             handle.set_velocity(*_to_vehicle_frame(velocity_w, pose.yaw), wz)
+        self.world.check_overlaps()
 
     def set_metadata(self, name: str, metadata: Metadata) -> None:
         """Set the metadata of an entity, until it is deleted or the state is reset.
