@@ -43,6 +43,7 @@ class Runtime:
         sensors: All sensors and their schedule.
         names: Name of the entity of each row of BODY.
         ideal: Number of vehicles that are driven kinematically.
+        transfers: Number of vehicles whose wheel loads follow their accelerations.
     """
 
     def __init__(self, model: Model) -> None:
@@ -58,6 +59,7 @@ class Runtime:
         self.sensors = SensorSet()
         self.names: dict[int, str] = {}
         self.ideal = 0
+        self.transfers = 0
         self._entities: dict[int, Entity] = {}
         self._sensors: dict[int, list[Any]] = {}
         self._retired: dict[int, list[Any]] = {}  # of entities that may come back by a restore
@@ -101,6 +103,7 @@ class Runtime:
             return
         spec = entity.spec
         self.ideal -= int(entity.model.body["ideal"][0])
+        self.transfers -= int(spec.dynamics.weight_transfer)
         self.controllers.remove(_controller(spec), [entity.vehicle_row])
         rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
         self.friction.remove(spec.friction.kind, rows)
@@ -160,6 +163,7 @@ class Runtime:
         spec = entity.spec
         cls = _controller(spec)
         self.ideal += int(entity.model.body["ideal"][0])
+        self.transfers += int(spec.dynamics.weight_transfer)
         self.controllers.add(cls, cls, spec.dynamics.controller, [entity.vehicle_row])
         rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
         kind = spec.friction.kind
