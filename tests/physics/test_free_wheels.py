@@ -331,6 +331,32 @@ def test_pushed_rollers_roll_along_freely() -> None:
     assert w.vehicles["r1"].twist.vy == pytest.approx(1.0, abs=0.05)
 
 
+@pytest.mark.parametrize(("kind", "kept"), [("mecanum", True), ("omni", False)])
+def test_obstacles_slide_along_mecanum_wheels(kind: str, kept: bool) -> None:
+    """Their rollers turn: a robot that hits a wall aslant keeps its speed along the wall."""
+    places = ((-0.3, 0.3), (-0.3, -0.3), (0.3, 0.3), (0.3, -0.3))
+    wheels = "".join(
+        f'<wheel pos="{x} {y}" type="{kind}" roller_angle_deg="{45 if x * y > 0 else -45}"'
+        ' mass="1" width="0.1" diameter="0.2"/>'
+        for x, y in places
+    )
+    text = f"""<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
+      <element class="vertical_plane"><x0>-9</x0><y0>0.5</y0><x1>9</x1><y1>0.5</y1></element>
+      <vehicle name="r1"><init_pose>0 0 0</init_pose><init_vel>0.5 0.5 0</init_vel>
+      <dynamics class="wheels">{wheels}<chassis mass="20" linear_damping="0"><shape>
+      <pt>-.4 -.2</pt>
+      <pt>-.4 .2</pt><pt>.4 .2</pt><pt>.4 -.2</pt></shape></chassis></dynamics>
+      <friction class="default"><mu>0</mu></friction></vehicle></mvsim_world>"""
+    w = load_world(text=text)
+    robot = w.vehicles["r1"]
+    touched = False
+    for _ in range(120):
+        w.step()
+        touched = touched or robot.in_collision
+    assert touched
+    assert (abs(robot.twist.vx - 0.5) < 1e-6) == kept
+
+
 def test_ellipse_knows_no_rollers() -> None:
     """An unsupported combination is an error, not a guess."""
     with pytest.raises(BuildError, match="ellipse knows no rollers"):

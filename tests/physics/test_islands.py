@@ -135,6 +135,22 @@ def test_welds_made_and_taken_away_at_run_time() -> None:
     assert a.pose.x == pytest.approx(2.0)
 
 
+def test_followers_move_rigidly_from_the_weld_on() -> None:
+    """In the step of the weld, too, each member has the velocity of its place in the island."""
+    w = load_world(
+        text=world(block("a", "0 0 20", vel="1 0.5 80"), block("b", "1.2 0.4 0", vel="-0.3 0 0"))
+    )
+    w.run(0.1)
+    w.weld("a", "b")
+    for _ in range(4):
+        lead, other = w.data.bodies[0], w.data.bodies[1]
+        rx, ry = other["x"] - lead["x"], other["y"] - lead["y"]
+        assert other["wz"] == lead["wz"] != 0.0
+        assert other["vx"] == pytest.approx(lead["vx"] - lead["wz"] * ry, abs=1e-12)
+        assert other["vy"] == pytest.approx(lead["vy"] + lead["wz"] * rx, abs=1e-12)
+        w.step()
+
+
 def test_reset_restores_the_islands_of_the_file() -> None:
     """Welds of the file come back, those of the run go."""
     w = load_world(

@@ -33,7 +33,8 @@ and KP/R get the factor y² of each wheel.
 s = τ_stall / ω_0 with the speed, I ω' = τ_stall - s ω, which takes the place of KP R in both.
 
 The last condition, i < m, has no dt in it. Wheels whose given inertia, as a mass I/R², exceeds
-what they carry shake at any step.
+what they carry shake at any step, unless their forces are found together (`friction.coupled`), at
+the speed after the step: the friction classes default and wardiagnemma do that for heavy wheels.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from mvsim_core.specs.friction import EllipseSpec
+from mvsim_core.specs.friction import DefaultFrictionSpec, EllipseSpec
 from mvsim_core.state.arrays import Rows
 from mvsim_core.state.entities import EntityModel
 
@@ -93,7 +94,7 @@ def step_limits(entity: EntityModel, gravity: float) -> Iterator[Limit]:
             yield Limit(f"C_damping on {name}", rate, 2.0 / rate)
     mass = float(entity.body["mass"][0])
     as_mass = float((entity.wheels["inertia"] / entity.wheels["radius"] ** 2).sum())
-    if as_mass >= mass:
+    if as_mass >= mass and not _solved_together(entity):
         yield Limit(
             f"the inertia of wheels worth {as_mass:.3g} kg on a vehicle of {mass:.3g} kg",
             float("inf"),
@@ -104,6 +105,13 @@ def step_limits(entity: EntityModel, gravity: float) -> Iterator[Limit]:
         yield from _controller_limits(entity, names, gravity)
     if float(entity.vehicle["motor_stall"][0]) > 0.0:
         yield from _motor_limits(entity, names, gravity)
+
+
+def _solved_together(entity: EntityModel) -> bool:
+    """Return whether heavy wheels of a vehicle get their forces together, without a lag."""
+    return isinstance(entity.spec.friction, DefaultFrictionSpec) and not any(
+        wheel.has_rollers for wheel in entity.spec.dynamics.wheels
+    )
 
 
 def step_warning(entity: EntityModel, gravity: float, dt: float) -> str:

@@ -46,6 +46,8 @@ from mvsim_core.state.entities import EntityModel, Inertia, Material, Solid, bod
 #: Chassis slide along obstacles without friction; wheels rub (the original's values).
 CHASSIS = Material(friction=0.0, restitution=0.01)
 TYRE = Material(friction=0.5, restitution=0.05)
+#: Rollers of mecanum wheels let obstacles slide along (section 2 of their design).
+ROLLERS = Material(friction=0.0, restitution=0.05)
 #: Default thresholds: a set point below the first is zero, a vehicle below the second is at rest
 #: [m/s].
 ZERO_SPEED, STOP_SPEED = 0.001, 0.05
@@ -137,7 +139,8 @@ def _inertia(spec: VehicleSpec, outline: FloatArray) -> Inertia:
 
 def _wheel_solid(wheel: WheelSpec) -> Solid:
     corners = box(wheel.diameter, wheel.width, (wheel.x, wheel.y, wheel.yaw))
-    return Solid(corners, TYRE, (0.0, wheel.diameter))
+    material = ROLLERS if wheel.type == "mecanum" else TYRE
+    return Solid(corners, material, (0.0, wheel.diameter))
 
 
 def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
@@ -156,6 +159,7 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
         wheel_vx_v = vx_v - wz * (w.y - inertia.com_y)
         wheel_vy_v = vy_v + wz * (w.x - inertia.com_x)
         vx_wheel = math.cos(w.yaw) * wheel_vx_v + math.sin(w.yaw) * wheel_vy_v
+        row["caster"] = w.type == "caster"
         row["rollers"], row["tan_grip"] = w.has_rollers, math.tan(w.grip)
         row["grip_c"], row["grip_s"] = math.cos(w.grip), math.sin(w.grip)
         vy_wheel = -math.sin(w.yaw) * wheel_vx_v + math.cos(w.yaw) * wheel_vy_v

@@ -4,6 +4,7 @@
 
 from mvsim_core.friction.base import FRICTION, Friction
 from mvsim_core.friction.contact import contact_kernel
+from mvsim_core.friction.coupled import coupled_kernel
 from mvsim_core.friction.default import DefaultFriction, WardIagnemma
 from mvsim_core.friction.ellipse import Ellipse
 from mvsim_core.friction.hold import hold_kernel
@@ -18,5 +19,6 @@ __all__ = [
     "WardIagnemma",
     "WheelContact",
     "contact_kernel",
+    "coupled_kernel",
     "hold_kernel",
 ]

@@ -12,12 +12,16 @@ import math
 from numba import njit
 
 from mvsim_core.dynamics.motor import motor_range
-from mvsim_core.state.arrays import Row, Rows
+from mvsim_core.friction.casters import swivel
+from mvsim_core.friction.coupled import overshoots
+from mvsim_core.friction.loads import transfer_weight, upright
+from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Row, Rows
 
 #: A vehicle without torque that is slower than this is held on its slope [m/s].
 HOLD_SPEED = 0.05
-#: Time in which wheel loads follow the forces [s]: about that of a stiff tyre.
-TRANSFER_TIME = 0.02
+#: Share of the torque that stops a vehicle within a step above which resistance acts as a brake:
+#: the spin that it depends on is a step old, and a turning vehicle may answer more.
+NEAR_STOP = 0.3
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -37,7 +41,9 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
         if v.transfer != 0:
             transfer_weight(b, wheels, v, gravity, dt)
         held = 1 if (v.held != 0 or v.cmd_brake != 0) and b.ideal == 0 else 0
-        idle = 1 - held
+        # slope_hold is what motors without torque do; a trailer has none
+        trailer = v.cmd_tick == NEVER and v.cmd_kind != TWIST and v.cmd_kind != ACKERMANN
+        idle = 0 if held != 0 or (trailer and (v.joints > 0 or b.leader >= 0)) else 1
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
             if v.cmd_brake != 0:
@@ -64,13 +70,21 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             if held == 0 or w.held == 0:  # `friction.hold` tells those apart that stood
                 w.held = held
             w.limit_x = math.nan
+            w.spin_free = math.nan
             w.omega0 = w.omega
+        coupled = 1 if overshoots(b, wheels, v) else 0
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            wheels[k].coupled = coupled
         if v.free != 0 and idle != 0:
             share_hold(b, wheels, v, (body_vx, body_vy), dt)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
             if b.ideal != 0:  # kinematic vehicles only roll along
-                w.omega = (w.vx + w.vy * w.tan_grip) / w.radius
+                speed = math.hypot(w.vx, w.vy)
+                if w.caster != 0:
+                    swivel(w, speed, b.wz, dt)
+                else:
+                    w.omega = (w.vx + w.vy * w.tan_grip) / w.radius
                 w.fx = 0.0
                 w.fy = 0.0
                 w.gravity_x = 0.0
@@ -100,54 +114,27 @@ def share_hold(b: Row, wheels: Rows, v: Row, velocity: tuple[float, float], dt: 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def transfer_weight(b: Row, wheels: Rows, v: Row, gravity: float, dt: float) -> None:
-    """Let the loads of the wheels of a vehicle follow its accelerations and slopes.
-
-    Quasi-static: all forces on the vehicle but its weight act on the ground, so that the loads
-    must balance their moment about the centre of mass. The loads vary linearly over the wheels.
-    """
-    n = v.n_wheels
-    mx = 0.0
-    my = 0.0
-    fx = 0.0
-    fy = 0.0
-    for k in range(v.wheel0, v.wheel0 + n):
-        w = wheels[k]
-        mx += w.x / n
-        my += w.y / n
-        fx += w.fx
-        fy += w.fy
-    sxx = 0.0
-    syy = 0.0
-    for k in range(v.wheel0, v.wheel0 + n):
-        sxx += (wheels[k].x - mx) ** 2
-        syy += (wheels[k].y - my) ** 2
-    weight = v.chassis_mass * gravity * upright(b)
-    moment_x = weight * (v.chassis_x - mx) - fx * v.com_z
-    moment_y = weight * (v.chassis_y - my) - fy * v.com_z
-    follow = min(1.0, dt / TRANSFER_TIME)
-    for k in range(v.wheel0, v.wheel0 + n):
-        w = wheels[k]
-        load = weight / n
-        if sxx > 0.0:
-            load += moment_x * (w.x - mx) / sxx
-        if syy > 0.0:
-            load += moment_y * (w.y - my) / syy
-        w.load += follow * (max(load / upright(b), 0.0) - w.load)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def upright(b: Row) -> float:
-    """Return the share of its weight that a body puts on the ground below it [1]."""
-    return math.sqrt(max(1e-6, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def rolling_torque(c_rr: float, normal: float, radius: float, omega: float) -> float:
     """Return T_rr = C_rr N R tanh(100 ω), the torque of the tyre's deformation [N m]."""
     if c_rr <= 0.0 or abs(omega) <= 1e-4:
         return 0.0
     return c_rr * normal * radius * math.tanh(100.0 * omega)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def stops_wheel(w: Row, rolling: float, limit: float, dt: float) -> bool:
+    """Return whether rolling resistance [N m] is near to turning a wheel's motion round.
+
+    It brakes the wheel's inertia and, through the ground, the mass that it carries; on ice, only
+    the former. Then it has to act as a brake, which stops and holds; as a torque it would throw
+    the wheel to and fro.
+    """
+    if rolling == 0.0:
+        return False
+    own = w.inertia * abs(w.omega) / dt
+    carried = w.carried * w.radius * w.radius * abs(w.omega) / dt
+    stops_vehicle = abs(rolling) > NEAR_STOP * (own + carried)
+    return bool(stops_vehicle or abs(rolling) - w.radius * limit > 0.5 * own)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -172,6 +159,20 @@ def slope_hold(w: Row, along: float, limit: float, dt: float) -> float:
     if w.slope_x * w.vx > 0.0:
         return float(min(max(-w.slope_x, -rest), rest))
     return 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def slope_brake(w: Row) -> float:
+    """Return the torque that keeps a wheel without motor torque from rolling downhill [N m].
+
+    What `slope_hold` does to the vehicle, as a brake: a standing wheel is locked, one that rolls
+    downhill does not get faster, an ascending one is free.
+    """
+    if w.idle == 0 or w.slope_x == 0.0:
+        return 0.0
+    if abs(w.vx) < HOLD_SPEED:
+        return math.inf
+    return float(w.radius * abs(w.slope_x)) if w.slope_x * w.vx > 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -14,17 +14,21 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.friction.base import FRICTION, TableFriction
+from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
     HOLD_SPEED,
     clamp,
     rolling_torque,
     set_force,
+    slope_brake,
     slope_hold,
     stop_slip,
+    stops_wheel,
 )
+from mvsim_core.friction.coupled import COUPLED, wheel_force
 from mvsim_core.friction.rollers import roller_forces, roller_hold
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
-from mvsim_core.state.arrays import IntArray, Rows, State
+from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
 PARAMS = np.dtype(
     [
@@ -62,6 +66,9 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         w.limit_x = limit
         w.limit_y = limit if w.rollers == 0 else c_rr * w.normal
         w.limit_round = p.circle
+        if w.caster != 0:
+            caster_forces(w, bodies[w.body].wz, c_rr, limit, dt)
+            continue
         if w.held != 0:
             continue
         if w.rollers != 0:  # grips along one direction only
@@ -72,25 +79,47 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             else:
                 roller_forces(w, torque, limit, c_rr, dt)
             continue
-        lateral = clamp(-w.vy * w.carried / dt - w.slope_y, limit)  # 4
         torque = w.torque - p.c_damping * w.omega
-        torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        w.resist = slope_brake(w) if p.hold != 0 else 0.0
+        if stops_wheel(w, rolling, limit, dt):
+            w.coupled = COUPLED
+            w.resist += abs(rolling)
+        else:
+            torque -= rolling
+        drag = 0.0
+        if p.r1 > 0.0 or p.r2 > 0.0:
+            drag = ground_drag(w.vx, w.normal, p.r1, p.r2, p.a_roll)
+            drag = clamp(drag, abs(w.vx) * w.carried / dt)  # it stops, it does not push back
+            w.drag = drag
+        # the drag acts on the vehicle, not on the wheel's spin
+        w.spin_free = w.omega + (torque + w.radius * drag) / w.inertia * dt
+        if p.circle != 0:
+            w.coupled = COUPLED
+            lone_wheel(w, dt)
+            continue
+        lateral = clamp(-w.vy * w.carried / dt - w.slope_y, limit)  # 4
         along = clamp(stop_slip(w, torque, dt), limit)  # 5
         w.omega += (torque - w.radius * along) / w.inertia * dt  # 6, 7
         # what follows acts on the vehicle, not on the wheel's spin
         if p.hold != 0:
             along += slope_hold(w, along, limit, dt)
         if p.r1 > 0.0 or p.r2 > 0.0:
-            drag = ground_drag(w.vx, w.normal, p.r1, p.r2, p.a_roll)
-            drag = clamp(drag, abs(w.vx) * w.carried / dt)  # it stops, it does not push back
             along = clamp(along + drag, limit)
-            w.drag = drag
-        if p.circle != 0:
-            total = math.hypot(along, lateral)
-            if total > limit:
-                along *= limit / total
-                lateral *= limit / total
         set_force(w, along, lateral)  # 8
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lone_wheel(w: Row, dt: float) -> None:
+    """Write force and spin of a wheel as if it carried its mass alone, from its motion.
+
+    `friction.coupled` starts from it.
+    """
+    give = dt / w.carried
+    vx, vy = w.vx + w.slope_x * give, w.vy + w.slope_y * give
+    along, left, brake = wheel_force(w, (give, 0.0, give), (vx, vy), (0.0, 0.0), dt)
+    w.omega = w.spin_free + (brake - w.radius * along) * dt / w.inertia
+    set_force(w, along, left)
 
 
 @FRICTION.register("default")

@@ -14,7 +14,17 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.friction.base import FRICTION, TableFriction
-from mvsim_core.friction.contact import clamp, rolling_torque, set_force, slope_hold, stop_slip
+from mvsim_core.friction.casters import caster_forces
+from mvsim_core.friction.contact import (
+    clamp,
+    rolling_torque,
+    set_force,
+    slope_brake,
+    slope_hold,
+    stop_slip,
+    stops_wheel,
+)
+from mvsim_core.friction.coupled import ACROSS, COUPLED
 from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
@@ -90,13 +100,25 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if bodies[w.body].ideal != 0:
             continue
         p = params[k]
+        if w.caster != 0:
+            mu = p.c_s * p.s_sat if math.isnan(w.region_mu) else w.region_mu
+            c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
+            caster_forces(w, bodies[w.body].wz, c_rr, mu * w.normal, dt)
+            continue
         surface = w.omega * w.radius
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
         torque = w.torque - p.c_damping * w.omega
-        torque -= rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        w.coupled = ACROSS
         alpha = slip_angle(w.vx, w.vy)
         spin = dt / w.inertia
         most = capacities(p, w.normal, alpha, p.s_sat)[0]
+        w.resist = 0.0
+        if stops_wheel(w, rolling, most, dt):
+            w.coupled = COUPLED
+            w.resist = abs(rolling) + (slope_brake(w) if p.hold != 0 else 0.0)
+        else:
+            torque -= rolling
         free = surface + w.radius * spin * torque
         give = w.radius * w.radius * spin * most * (1.0 / p.s_sat)
         slip = settled_slip(w.vx, free, give)
@@ -115,6 +137,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         w.limit_round = 0
         if w.held != 0:
             continue
+        w.spin_free = w.omega + torque * spin
         lateral = clamp(-w.vy * w.carried * (1.0 / dt) - w.slope_y, most_y)
         along = clamp(stop_slip(w, torque, dt), most_x)
         w.omega += (torque - w.radius * along) * spin

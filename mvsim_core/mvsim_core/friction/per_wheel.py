@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mvsim_core.errors import StepError
+from mvsim_core.friction.casters import caster_forces
 from mvsim_core.state.arrays import IntArray, State
 
 
@@ -128,6 +129,11 @@ class PerWheelFriction(ABC):
             if row["rollers"]:
                 raise StepError(f"friction {spec.kind!r} knows no wheels with rollers")
             wheel = WheelContact(row, spec, dt)
+            if row["caster"]:
+                c_rr = spec.c_rr if wheel.region_c_rr is None else wheel.region_c_rr
+                turn = float(state.bodies[row["body"]]["wz"])
+                caster_forces(row, turn, float(c_rr), self.grip(wheel), dt)
+                continue
             row["limit_x"] = row["limit_y"] = self.grip(wheel)
             row["limit_round"] = 0
             if row["held"]:

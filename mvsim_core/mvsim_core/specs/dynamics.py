@@ -180,6 +180,12 @@ class DynamicsSpec(Spec):
         places = [(wheel.x, wheel.y) for wheel in self.wheels]
         if len(places) > 1 and len(set(places)) == 1:
             yield "all wheels are at the same position"
+        for wheel in self.wheels:
+            if wheel.type == "caster" and wheel.name != "caster_wheel":
+                yield (
+                    f"{wheel.name} cannot be a caster: only the caster_wheel of"
+                    " differential_3_wheels swivels"
+                )
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning about a latency without effect."""
@@ -188,7 +194,7 @@ class DynamicsSpec(Spec):
 
 
 _TWO = _wheels(("l_wheel", 0.0, 0.5), ("r_wheel", 0.0, -0.5))
-_THREE = (*_TWO, *_wheels(("caster_wheel", 0.5, 0.0)))
+_THREE = (*_TWO, WheelSpec(name="caster_wheel", x=0.5, y=0.0, type="caster"))
 _FOUR = _wheels(
     ("lr_wheel", 0.0, 0.5),
     ("rr_wheel", 0.0, -0.5),

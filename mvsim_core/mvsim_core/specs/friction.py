@@ -24,7 +24,9 @@ class FrictionSpec(Spec):
     )
     c_rr: float = param(0.0, xml="C_rr", check=NOT_NEGATIVE, help="rolling resistance coefficient")
     slope_hold: bool = param(
-        True, help="a vehicle without torque stands still on a slope while friction suffices"
+        True,
+        help="a vehicle without torque stands still on a slope while friction suffices; trailers"
+        " on a joint roll",
     )
 
 
@@ -34,7 +36,10 @@ class DefaultFrictionSpec(FrictionSpec):
 
     kind: str = "default"
     mu: float = param(0.8, check=NOT_NEGATIVE, help="friction coefficient")
-    friction_circle: bool = param(False, help="limits the force as a vector, not per axis")
+    friction_circle: bool = param(
+        False,
+        help="limits the force as a vector, against the slip, for all wheels together",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

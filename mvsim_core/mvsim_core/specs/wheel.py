@@ -29,7 +29,7 @@ _INERTIA: Converter[float | None] = Converter(
     "number", _inertia, lambda v: "-1" if v is None else show(v)
 )
 _STEERS_ALONE = "only the visual of the wheel itself steers"
-WHEEL_TYPES = ("standard", "omni", "mecanum")
+WHEEL_TYPES = ("standard", "omni", "mecanum", "caster")
 _AUTOMATIC_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
 
 
@@ -63,7 +63,12 @@ class WheelSpec(Spec):
         attribute=True,
         help="about the axle; -1 or absent: that of a solid disc, mass * diameter^2 / 8",
     )
-    type: str = param("standard", attribute=True, check=one_of(*WHEEL_TYPES))
+    type: str = param(
+        "standard",
+        attribute=True,
+        check=one_of(*WHEEL_TYPES),
+        help="caster: it swivels; only, and by default, the caster_wheel of differential_3_wheels",
+    )
     roller_angle: float = param(
         0.25 * math.pi,
         xml="roller_angle_deg",
@@ -89,7 +94,7 @@ class WheelSpec(Spec):
     @property
     def has_rollers(self) -> bool:
         """Whether it rolls freely across its grip direction."""
-        return self.type != "standard"
+        return self.type in ("omni", "mecanum")
 
     @property
     def grip(self) -> float:

@@ -92,7 +92,9 @@ WHEEL = np.dtype(
         ("mass", "f8"),  # kg
         ("inertia", "f8"),  # kg m², about the axle
         ("load", "f8"),  # N, weight of chassis and payload on it (its own weight not included)
+        ("lifted", "i8"),  # 1: it carries nothing of the chassis, with weight_transfer
         ("rollers", "i8"),  # 1: it rolls freely across its grip direction
+        ("caster", "i8"),  # 1: it swivels, so that it rolls in any direction
         ("grip_c", "f8"),  # 1, cosine and sine of the angle from its heading to its grip
         ("grip_s", "f8"),
         ("tan_grip", "f8"),  # 1, its tangent
@@ -125,6 +127,9 @@ WHEEL = np.dtype(
         ("limit_x", "f8"),  # N, largest force of the ground along its grip; NaN: not known
         ("limit_y", "f8"),  # N, across its grip
         ("limit_round", "i8"),  # 1: limit_x holds for the vector sum of both
+        ("coupled", "i8"),  # 1: `friction.coupled` finds its force with that of the others
+        ("spin_free", "f8"),  # rad/s, spin after the step without the ground; NaN: not known
+        ("resist", "f8"),  # N m, with which it resists to be turned, at rest too; inf: any
     ]
 )
 
@@ -149,6 +154,9 @@ VEHICLE = np.dtype(
         ("chassis_y", "f8"),  # m
         ("com_z", "f8"),  # m, height of the centre of mass above the ground
         ("transfer", "i8"),  # 1: wheel loads follow accelerations and slopes
+        ("joints", "i8"),  # number of joints to other islands
+        ("tipping", "i8"),  # with it; 1: a wheel is lifted, 2: it would tip over
+        ("tip_warned", "i8"),  # the largest value of it that was warned of
         ("driven0", "i8"),  # first driven wheel, counted from wheel0
         ("driven_n", "i8"),  # number of driven wheels
         ("free", "i8"),  # 1: any wheels; the odometry comes from all of them

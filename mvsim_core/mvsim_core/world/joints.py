@@ -53,6 +53,7 @@ def connect(data: Data, name: str, target: float) -> None:
         turn = state.reference + at_a[3] - at_b[3]
         settings = _settings(data, spec, at_a, at_b, turn)
         joint = data.contacts.add_joint(root_a, root_b, settings)
+        _count(data, spec, 1)
         if spec.kp > 0.0:
             limit = spec.max_torque or math.inf
             row = (root_a, root_b, turn, target, spec.kp, spec.kd, limit, 0.0)
@@ -66,11 +67,20 @@ def disconnect(data: Data, name: str) -> float:
     target = float(state.spec.target_angle)
     if state.joint >= 0:
         data.contacts.remove_joint(state.joint)
+        _count(data, state.spec, -1)
     if state.pivot >= 0:
         target = float(data.pivots["target"][state.pivot])
         data.delete("pivots", state.pivot)
     data.joints[name] = JointState(state.spec, state.token, state.reference)
     return target
+
+
+def _count(data: Data, spec: JointSpec, change: int) -> None:
+    """Change the number of joints of the vehicles that one connects."""
+    for name in (spec.body_a, spec.body_b):
+        entity = data.entities.get(name)
+        if entity is not None and entity.kind == "vehicle":
+            data.vehicles["joints"][entity.vehicle_row] += change
 
 
 def remove_joints(data: Data, entity: Entity) -> None:

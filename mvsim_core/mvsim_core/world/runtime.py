@@ -47,6 +47,7 @@ class Runtime:
         ideal: Number of vehicles that are driven kinematically.
         placed: Rows of BODY that were put somewhere since the last look for overlaps.
         overlapping: Names of the pairs whose overlap was reported.
+        transfers: Number of vehicles whose wheel loads follow their accelerations.
     """
 
     def __init__(self, model: Model) -> None:
@@ -65,6 +66,7 @@ class Runtime:
         self.ideal = 0
         self.placed: set[int] = set()
         self.overlapping: set[tuple[str, ...]] = set()
+        self.transfers = 0
         self._entities: dict[int, Entity] = {}
         self._sensors: dict[int, list[Any]] = {}
         self._retired: dict[int, list[Any]] = {}  # of entities that may come back by a restore
@@ -109,6 +111,7 @@ class Runtime:
             return
         spec = entity.spec
         self.ideal -= int(entity.model.body["ideal"][0])
+        self.transfers -= int(spec.dynamics.weight_transfer)
         self.controllers.remove(_controller(spec), [entity.vehicle_row])
         rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
         self.friction.remove(spec.friction.kind, rows)
@@ -169,6 +172,7 @@ class Runtime:
         spec = entity.spec
         cls = _controller(spec)
         self.ideal += int(entity.model.body["ideal"][0])
+        self.transfers += int(spec.dynamics.weight_transfer)
         self.controllers.add(cls, cls, spec.dynamics.controller, [entity.vehicle_row])
         rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
         kind = spec.friction.kind

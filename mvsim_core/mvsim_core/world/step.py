@@ -14,7 +14,7 @@ from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_f
 from mvsim_core.dynamics.latency import latency_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
 from mvsim_core.dynamics.pivots import pivot_kernel
-from mvsim_core.friction import contact_kernel, hold_kernel
+from mvsim_core.friction import contact_kernel, coupled_kernel, hold_kernel
 from mvsim_core.solver.ideal import ideal_twist_kernel
 from mvsim_core.solver.solve import solve
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
@@ -64,6 +64,7 @@ def integrate_kernel(  # noqa: PLR0913 (arrays of a kernel)
     if bad >= 0:
         return int(bad)
     pivot_kernel(bodies, pivots)
+    coupled_kernel(bodies, wheels, vehicles, dt)
     hold_kernel(bodies, wheels, vehicles, dt)
     integrate_velocities_kernel(bodies, movers, rubbed, gravity, dt)
     return -1

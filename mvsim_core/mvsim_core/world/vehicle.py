@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from mvsim_core.controllers import controller_class
 from mvsim_core.dynamics.steering import CREEP
 from mvsim_core.errors import CommandError
+from mvsim_core.friction.loads import LIFTS, tip_margin
 from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.recording.live import LiveLog
 from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
@@ -25,6 +26,7 @@ from mvsim_core.world.handles import Handle, require_finite
 
 if TYPE_CHECKING:
     from mvsim_core.world.base import Entities
+    from mvsim_core.world.data import Data
 
 #: Relative excess over the limits of steering and turning radius that gives no warning.
 ALMOST = 0.999
@@ -103,10 +105,36 @@ class WheelView:
         return float(self._row()["load"])
 
     @property
+    def lifted(self) -> bool:
+        """Whether it carries nothing of the chassis; only with `weight_transfer`."""
+        return bool(self._row()["lifted"])
+
+    @property
     def position(self) -> tuple[float, float]:
         """Centre in the vehicle frame [m]."""
         row = self._row()
         return float(row["x"]), float(row["y"])
+
+
+def warn_of_tipping(vehicles: Iterable[Entity], data: Data, dt: float) -> None:
+    """Warn once of each vehicle that lifts a wheel, and once that it would tip over."""
+    rows = data.vehicles
+    if not (rows["tipping"] > rows["tip_warned"]).any():
+        return
+    for entity in vehicles:
+        if entity.kind != "vehicle":
+            continue
+        row = rows[entity.vehicle_row]
+        if row["body"] < 0 or row["tipping"] <= row["tip_warned"]:
+            continue
+        row["tip_warned"] = row["tipping"]
+        what = "lifts a wheel" if row["tipping"] == LIFTS else "would tip over"
+        fx, fy = (float(v) for v in (data.bodies["fx"][entity.row], data.bodies["fy"][entity.row]))
+        warnings.warn(
+            f"{entity.name} {what} at {data.ticks * dt:.3f} s: its centre of mass is"
+            f" {row['com_z']:.3g} m high, and {math.hypot(fx, fy):.3g} N act on its wheels",
+            stacklevel=3,
+        )
 
 
 class Vehicle(Handle):
@@ -208,6 +236,24 @@ class Vehicle(Handle):
     def wheels(self) -> list[WheelView]:
         """Its wheels in the order of the world file."""
         return [WheelView(self, i) for i in range(self._entity.n_wheels)]
+
+    @property
+    def tip_margin(self) -> float:
+        """How far its weight and accelerations are from tipping it over [m]; below 0 it would tip.
+
+        The distance from the edge of its wheels' hull to the point where the forces of the last
+        step, of the ground and of weight, have no moment; pushes of other bodies are not counted.
+        Without `weight_transfer` the wheels' loads do not follow, but the margin is the same.
+        """
+        row = self._row
+        body = self._world.data.bodies[row["body"]]
+        wheels = self._world.data.wheels
+        return float(tip_margin(body, wheels, row, self._world.model.gravity))
+
+    @property
+    def tipping(self) -> bool:
+        """Whether a real vehicle would tip over now (it does not here)."""
+        return self.tip_margin < 0.0
 
     @property
     def sensors(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from mvsim_core.world.overlaps import report_overlaps
 from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.step import PHASES, RECORDING, SENSORS, step_physics
-from mvsim_core.world.vehicle import Vehicle
+from mvsim_core.world.vehicle import Vehicle, warn_of_tipping
 
 if TYPE_CHECKING:
     from mvsim_core.rendering.picture import View
@@ -62,6 +62,8 @@ class World(Entities):
         if run.placed:
             self.check_overlaps()
         step_physics(self.model, run, data, self._timeout_ticks(), mark)
+        if run.transfers:
+            warn_of_tipping(run.entities(), data, self.dt)
         ticks = data.ticks
         self.new_readings = []
         if ticks >= run.sensors.next_tick:

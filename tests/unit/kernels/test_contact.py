@@ -11,16 +11,14 @@ import pytest
 
 from mvsim_core.friction.contact import (
     HOLD_SPEED,
-    TRANSFER_TIME,
     clamp,
     contact_kernel,
     rolling_torque,
     set_force,
     slope_hold,
     stop_slip,
-    transfer_weight,
-    upright,
 )
+from mvsim_core.friction.loads import TRANSFER_TIME, transfer_weight, upright
 from mvsim_core.state.arrays import BODY, WHEEL, State
 from tests.unit.kernels.rows import DT, GRAVITY, random_state, turn
 

@@ -65,10 +65,6 @@ def expected(w: np.ndarray, p: np.ndarray) -> tuple[float, float, float]:
         part = p["r1"] * (1.0 - math.exp(-p["a_roll"] * speed)) + p["r2"] * speed
         drag = min(w["normal"] * part, speed * w["carried"] / DT)
         along = float(np.clip(along - math.copysign(drag, w["vx"]), -limit, limit))
-    if p["circle"]:
-        total = math.hypot(along, across)
-        if total > limit:
-            along, across = along * limit / total, across * limit / total
     return along, across, spin
 
 
@@ -77,25 +73,27 @@ def expected(w: np.ndarray, p: np.ndarray) -> tuple[float, float, float]:
 @pytest.mark.parametrize(
     "drag", [(0.0, 0.0, 0.0), (0.02, 0.0, 50.0), (0.0, 0.3, 50.0), (0.4, 0.1, 2.0)]
 )
-@pytest.mark.parametrize("circle", [0, 1])
-def test_forces_and_spins(
-    idle: bool, hold: int, drag: tuple[float, float, float], circle: int
-) -> None:
+def test_forces_and_spins(idle: bool, hold: int, drag: tuple[float, float, float]) -> None:
+    compared = 0
     for seed in range(3):
         state = wheels_on_ground(seed, idle)
         params = np.zeros(12, PARAMS)
         params["mu"], params["c_damping"], params["c_rr"] = MU, DAMPING, C_RR
         params["r1"], params["r2"], params["a_roll"] = drag
-        params["hold"], params["circle"] = hold, circle
+        params["hold"] = hold
         before = state.wheels.copy()
         coulomb_kernel(state.bodies, state.wheels, params, np.arange(12), DT)
         for k, (w, old) in enumerate(zip(state.wheels, before, strict=True)):
             if k >= 8:  # of the ideal vehicle
                 assert w.tobytes() == old.tobytes()
                 continue
+            if w["resist"] > 0.0 and w["coupled"] != 0:
+                continue  # about to stop: rolling resistance is a brake
+            compared += 1
             along, across, spin = expected(old, params[k])
             assert (w["fx"], w["fy"]) == pytest.approx(tuple(turn(w["yaw"]) @ (along, across)))
             assert w["omega"] == pytest.approx(spin)
+    assert compared >= 18
 
 
 def test_parameters_are_those_of_the_wheel_not_of_its_row() -> None:
