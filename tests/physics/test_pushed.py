@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import Vehicle, World, load_world
+from tests.physics.test_slopes import incline
 from tests.physics.test_stopping import VEHICLES, G, load, vehicle
 from tests.physics.worlds import block, cart, twist_pid, world
 
@@ -266,3 +267,49 @@ def test_welds_during_a_push() -> None:
                 before = [(e.pose.x, e.pose.y) for e in (w.vehicles["r1"], w.blocks["b1"])]
         after = [(e.pose.x, e.pose.y) for e in (w.vehicles["r1"], w.blocks["b1"])]
         assert np.abs(np.subtract(after, before)).max() < 1e-8
+
+
+@pytest.mark.parametrize("yaw", [0, 90, 37])
+@pytest.mark.parametrize("degrees", [10, 25])
+def test_a_block_slides_down_a_slope_by_the_difference(degrees: int, yaw: int) -> None:
+    """At g (sin - mu cos) along the slope; below tan it stays; it leans as the ground does."""
+    angle, dt, seconds = math.radians(degrees), 0.005, 1.0
+    for share in (0.0, 0.5, 1.1):
+        mu = share * math.tan(angle)
+        text = world(incline(degrees), block(pose=f"0 0 {yaw}", mu=mu, size=0.4), dt=dt)
+        w = load_world(text=text)
+        b = w.data.bodies[w.data.entities["b1"].row]
+        assert math.acos(math.cos(b["pitch"]) * math.cos(b["roll"])) == pytest.approx(angle)
+        w.run(seconds)
+        pull = max(0.0, G * (math.sin(angle) - mu * math.cos(angle))) * math.cos(angle)
+        # velocities at the end of each step move it
+        assert b["x"] == pytest.approx(-0.5 * pull * seconds * (seconds + dt), rel=1e-6, abs=1e-9)
+        assert abs(b["y"]) < 1e-6
+        assert b["z"] == pytest.approx(b["x"] * math.tan(angle), abs=1e-6)
+
+
+def test_a_block_on_a_slope_is_pushed_up_beyond_weight_and_friction() -> None:
+    """Up beyond m g (sin + mu cos), through a contact; below that it stays where it is."""
+    angle, mu, dt = math.radians(10), 0.4, 0.005
+    for share in (-0.9, 0.9, 1.3):
+        # the pusher has no friction: it leans on the block with its own weight
+        below = share > 0.0
+        pusher = block("p", f"{-0.401 if below else 0.401} 0 0", mass=PUSHER, size=0.4)
+        w = load_world(text=world(incline(10), block(mu=mu, size=0.4), pusher, dt=dt))
+        row, b = w.data.entities["p"].row, w.data.bodies[w.data.entities["b1"].row]
+        friction, weight = 10 * G * mu * math.cos(angle), 10 * G * math.sin(angle)
+        own = PUSHER * G * math.sin(angle)
+        force = share * (weight + friction) + own
+        if not below:  # downhill: friction carries the weight
+            force = -0.9 * (friction - weight) + own
+        speeds = []
+        for k in range(200):
+            w.data.bodies["cvx"][row] += force / PUSHER * dt * math.cos(angle)
+            w.step()
+            if k in (99, 199):
+                speeds.append((float(b["cvx"]), float(b["x"])))
+        if share < 1.0:
+            assert abs(speeds[1][1] - speeds[0][1]) < 1e-8
+            continue
+        gain = (speeds[1][0] - speeds[0][0]) / (100 * dt) / math.cos(angle)
+        assert gain == pytest.approx(0.3 * (weight + friction) / (10 + PUSHER), rel=0.01)

@@ -11,6 +11,7 @@ import math
 
 from numba import njit
 
+from mvsim_core.dynamics.islands import upright
 from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.state.arrays import Row, Rows
 
@@ -134,12 +135,6 @@ def transfer_weight(b: Row, wheels: Rows, v: Row, gravity: float, dt: float) -> 
         if syy > 0.0:
             load += moment_y * (w.y - my) / syy
         w.load += follow * (max(load / upright(b), 0.0) - w.load)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def upright(b: Row) -> float:
-    """Return the share of its weight that a body puts on the ground below it [1]."""
-    return math.sqrt(max(1e-6, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -16,9 +16,9 @@ from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.solver.contact_types import NO_WALLS, WALL
 from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
 from mvsim_core.state.entities import Entity, EntityModel
-from mvsim_core.state.indices import ParameterTable
 from mvsim_core.state.tables import Table
-from mvsim_core.terrain.following import SUPPORT, follow_kernel, rest_kernel
+from mvsim_core.terrain.attitude import MAX_CONTACTS
+from mvsim_core.terrain.following import SUPPORT, follow_kernel
 from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
 from mvsim_core.terrain.rates import keep_attitude, rates_kernel
 from mvsim_core.terrain.steps import CLIMBABLE, PROBE, steps_kernel
@@ -39,7 +39,6 @@ ENOUGH_SUPPORTS = 3
 SETTLING = 4
 NO_BODIES: Rows = np.zeros(0, BODY)
 CORNER = np.dtype(("f8", (2,)))
-RESTING = np.dtype([("top", "f8")])  # m, half of the height: ground above it is a wall to a block
 
 
 class GroundState(State, Protocol):
@@ -61,9 +60,8 @@ class Ground:
         self._map_rows, self._samples = join_maps(maps)
         self._pieces = Table(PIECE, {"kind": NONE, "body": -1})
         self._corners = Table(CORNER)
-        self._supports = Table(SUPPORT, {"vehicle": -1})
+        self._supports = Table(SUPPORT, {"body": -1})
         self._probes = Table(PROBE, {"body": -1})
-        self._resting = ParameterTable(RESTING)
         self._walls: Rows = NO_WALLS
         self._nearby = Nearby()
         self._floors: set[float] = set()
@@ -158,14 +156,17 @@ class Ground:
             return
         if entity.kind == "vehicle":
             supports, probes = self._stance(model)
-            first = self._supports.add(supports)
-            self._supports.rows["vehicle"][first : first + len(supports)] = entity.vehicle_row
-            self._keep(entity, "supports", first, len(supports))
+            self._add_supports(entity, supports)
             first = self._probes.add(probes)
             self._probes.rows["body"][first : first + len(probes)] = entity.row
             self._keep(entity, "probes", first, len(probes))
         elif entity.kind == "block" and model.dynamic:
-            self._resting.add_with([entity.row], (0.5 * model.z_range[1],))
+            self._add_supports(entity, _corners(model))
+
+    def _add_supports(self, entity: Entity, supports: Rows) -> None:
+        first = self._supports.add(supports)
+        self._supports.rows["body"][first : first + len(supports)] = entity.row
+        self._keep(entity, "supports", first, len(supports))
 
     def _stance(self, model: EntityModel) -> tuple[Rows, Rows]:
         """Return the supports and probes of a vehicle without the rows that they belong to."""
@@ -202,7 +203,6 @@ class Ground:
             if name == "pieces":
                 self._nearby.remove(first)
                 self._carried.discard(first)
-        self._resting.discard(entity.row)
 
     def refit(self, entity: Entity, data: GroundState) -> None:
         """Adapt an entity to another state: its pose, and whether it is a follower."""
@@ -215,9 +215,8 @@ class Ground:
 
     def _stands(self, entity: Entity) -> bool:
         """Return whether an entity is fitted to the ground, not carried by a leader."""
-        if entity.kind == "vehicle":
-            return any(name == "supports" for name, *_ in self._blocks.get(entity.token, ()))
-        return entity.row in self._resting or not entity.model.dynamic
+        stands = any(name == "supports" for name, *_ in self._blocks.get(entity.token, ()))
+        return stands or not entity.model.dynamic
 
     def moved(self, entity: Entity, bodies: Rows) -> None:
         """Update the pieces of ground of an entity that was moved."""
@@ -238,11 +237,7 @@ class Ground:
             if name == "supports":
                 supports = self._supports.rows[first : first + count]
                 for _ in range(SETTLING):
-                    follow_kernel(state.bodies, state.vehicles, supports, *self._arrays())
-        if entity.row in self._resting:
-            ids = np.array([entity.row])
-            tops = np.array([0.5 * entity.model.z_range[1]])
-            rest_kernel(state.bodies, ids, tops, *self._arrays())
+                    follow_kernel(state.bodies, supports, *self._arrays())
         keep_attitude(state.bodies[entity.row])
 
     def settle_all(self, state: GroundState) -> None:
@@ -257,7 +252,7 @@ class Ground:
                 keep_attitude(state.bodies[state.vehicles["body"][k]])
 
     def apply(self, state: GroundState, dt: float) -> None:
-        """Write z, roll, pitch, slope and their rates of all vehicles, and z of blocks."""
+        """Write z, roll, pitch and slope of what stands on it, and the rates of vehicles."""
         if self._carried:
             place_kernel(self._pieces.rows, state.bodies)
         self._fit(state)
@@ -275,10 +270,7 @@ class Ground:
 
     def _fit(self, state: GroundState) -> None:
         if len(self._supports):
-            follow_kernel(state.bodies, state.vehicles, self._supports.rows, *self._arrays())
-        if len(self._resting):
-            tops = np.ascontiguousarray(self._resting.params["top"])
-            rest_kernel(state.bodies, self._resting.ids, tops, *self._arrays())
+            follow_kernel(state.bodies, self._supports.rows, *self._arrays())
 
     def _keep(self, entity: Entity, table: str, first: int, count: int) -> None:
         self._blocks.setdefault(entity.token, []).append((table, first, count))
@@ -297,6 +289,12 @@ def _reach(piece: Row) -> float:
     """Return how far from its body's reference point a row of PIECE goes at most [m]."""
     x0, x1, y0, y1 = (abs(float(piece[name])) for name in ("x0", "x1", "y0", "y1"))
     return math.hypot(max(x0, x1), max(y0, y1))
+
+
+def _corners(model: EntityModel) -> Rows:
+    """Return the corners of a block; ground above half of its height is a wall to it."""
+    outline = outline_of(model.outline)[:MAX_CONTACTS]
+    return np.array([(-1, x, y, 0.5 * model.z_range[1]) for x, y in outline], SUPPORT)
 
 
 def _supports(model: EntityModel) -> Rows:
