@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import Vehicle, World, load_world
+from mvsim_core.state.arrays import DYNAMIC
 from tests.physics.test_slopes import incline
 from tests.physics.test_stopping import VEHICLES, G, load, vehicle
 from tests.physics.worlds import block, cart, twist_pid, world
@@ -313,3 +314,73 @@ def test_a_block_on_a_slope_is_pushed_up_beyond_weight_and_friction() -> None:
             continue
         gain = (speeds[1][0] - speeds[0][0]) / (100 * dt) / math.cos(angle)
         assert gain == pytest.approx(0.3 * (weight + friction) / (10 + PUSHER), rel=0.01)
+
+
+def energy(w: World) -> float:
+    """Return the kinetic energy of all bodies [J]."""
+    b = w.data.bodies[w.data.bodies["kind"] == DYNAMIC]
+    linear = b["mass"] * (b["cvx"] ** 2 + b["cvy"] ** 2)
+    return float(0.5 * (linear + b["inertia"] * b["wz"] ** 2).sum())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_energy_of_blocks_never_grows(seed: int) -> None:
+    """Nine blocks that collide, rub and bounce: within 1e-9 a step, and most of it is lost."""
+    rng = np.random.default_rng(seed)
+    blocks = ""
+    for k in range(9):
+        x, y = k % 3 - 1, k // 3 - 1
+        vx, vy = rng.normal(0, 0.7, 2) - 1.5 * np.array([x, y])
+        blocks += block(
+            f"b{k}",
+            f"{x} {y} {rng.uniform(0, 90)}",
+            f"{vx} {vy} {rng.normal(0, 90)}",
+            mass=rng.uniform(1, 30),
+            mu=rng.choice([0.02, 0.2, 0.8]),
+            restitution=rng.choice([0.0, 0.5]),
+            size=0.6,
+        )
+    w = load_world(text=world(blocks, dt=float(rng.choice([0.001, 0.005, 0.02]))))
+    first = last = energy(w)
+    touched = 0
+    for _ in range(round(0.8 / w.dt)):
+        w.step()
+        now = energy(w)
+        assert now <= last * (1.0 + 1e-9)
+        touched += len(w.contacts)
+        last = now
+    assert touched > 0
+    assert last < 0.7 * first
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.005, 0.02])
+@pytest.mark.parametrize("kind", ["differential", "rear drive", "mecanum", "omni"])
+def test_robots_that_collide_on_ice_keep_their_momentum(kind: str, dt: float) -> None:
+    """Front to front with flush faces, head-on and askew: 1e-5, and no spin from flush faces."""
+    for aside in (0.0, 0.1):
+        second = vehicle(kind, mu=0.0, pose=f"1.2 {aside} 180").replace('"r1"', '"r2"')
+        text = world(vehicle(kind, mu=0.0), second, dt=dt)
+        w = load_world(text=text)
+        b = w.data.bodies[[w.data.entities[name].row for name in ("r1", "r2")]]
+        rows = [w.data.entities[name].row for name in ("r1", "r2")]
+        for row, v in zip(rows, (1.5, -0.7), strict=True):
+            w.data.bodies["vx"][row] = w.data.bodies["cvx"][row] = v
+        momentum = float(b["mass"][0]) * (1.5 - 0.7)
+        hit = 0
+        for _ in range(round(0.5 / dt)):
+            w.step()
+            hit += len(w.contacts)
+        b = w.data.bodies[rows]
+        assert hit > 0
+        assert (b["mass"] * b["cvx"]).sum() == pytest.approx(momentum, rel=1e-5)
+        assert abs((b["mass"] * b["cvy"]).sum()) < 1e-5 * momentum
+        # two points of flush faces carry the push wherever it passes between them
+        spin = b["inertia"] * b["wz"]
+        if aside == 0.0:
+            assert np.abs(b["wz"]).max() < 1e-9
+            assert b["cvx"] == pytest.approx(0.4, abs=0.02)
+        x, y = b["x"], b["y"]
+        c, s = np.cos(b["yaw"]), np.sin(b["yaw"])
+        x, y = x + c * b["com_x"] - s * b["com_y"], y + s * b["com_x"] + c * b["com_y"]
+        total = (spin + b["mass"] * (x * b["cvy"] - y * b["cvx"])).sum()
+        assert total == pytest.approx(0.7 * aside * float(b["mass"][0]), abs=1e-5 * momentum)
