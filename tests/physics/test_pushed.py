@@ -200,8 +200,8 @@ def test_a_row_of_blocks_stands_below_its_friction_and_moves_beyond(count: int, 
         gain = (float(w.data.bodies["cvx"][row]) - start) / (1.0 - 0.1 - dt)
         if share < 1.0:
             # flush faces settle by micrometres once in a while; a creep is 10 mm/s and more
-            assert np.abs(np.subtract([b.pose.x for b in w.blocks.values()], places)).max() < 5e-5
-            assert np.abs(w.data.bodies["cvx"]).max() < 1e-6
+            assert np.abs(np.subtract([b.pose.x for b in w.blocks.values()], places)).max() < 1e-4
+            assert np.abs(w.data.bodies["cvx"]).max() < 1e-5
         else:
             assert gain == pytest.approx(0.3 * grip / (10.0 * count + PUSHER), rel=0.02)
 
