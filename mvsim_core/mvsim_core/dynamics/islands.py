@@ -63,7 +63,8 @@ def integrate_velocities_kernel(
 ) -> None:
     """Advance the velocities: v += F/m dt, ω += τ/I dt, both over (1 + c dt).
 
-    Ground friction then brakes blocks; its impulses go into their rows of `rubbed`.
+    Blocks carry their weight themselves: it acts along slopes. Ground friction then brakes them;
+    its impulses go into their rows of `rubbed`.
 
     The implicit damping factor is the one of Box2D, so that a body loses at most all its speed.
     """
@@ -73,8 +74,13 @@ def integrate_velocities_kernel(
             continue
         c, s = math.cos(b.yaw), math.sin(b.yaw)
         lin = 1.0 / (1.0 + b.damp_lin * dt)
-        b.cvx = (b.cvx + (c * b.fx - s * b.fy) / b.mass * dt) * lin
-        b.cvy = (b.cvy + (s * b.fx + c * b.fy) / b.mass * dt) * lin
+        fx, fy = b.fx, b.fy
+        if b.ground_r > 0.0:
+            px, py = to_plan(b, b.slope_x, b.slope_y)
+            fx += b.mass * gravity * px
+            fy += b.mass * gravity * py
+        b.cvx = (b.cvx + (c * fx - s * fy) / b.mass * dt) * lin
+        b.cvy = (b.cvy + (s * fx + c * fy) / b.mass * dt) * lin
         b.wz = (b.wz + b.torque / b.inertia * dt) / (1.0 + b.damp_ang * dt)
         if b.ground_mu > 0.0:
             apply_ground_friction(b, rubbed[i], gravity, dt)
@@ -84,12 +90,13 @@ def integrate_velocities_kernel(
 def apply_ground_friction(b: Row, rubbed: FloatArray, gravity: float, dt: float) -> None:
     """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
 
-    Each point gives the impulse that stops it, or mu m g dt / 2 against the slip that is left.
+    Each point gives the impulse that stops it, or mu m g dt / 2 against the slip that is left; on
+    a slope less by its cosine, along the ground.
 
     Args:
         b: Row of BODY.
         rubbed: Output: (4,) impulses x, y of the first and of the second point, in the block's
-            frame [N s].
+            frame and in plan view [N s].
         gravity: Acceleration of gravity [m/s²].
         dt: Time step [s].
     """
@@ -97,11 +104,27 @@ def apply_ground_friction(b: Row, rubbed: FloatArray, gravity: float, dt: float)
     if b.cvx == 0.0 and b.cvy == 0.0 and b.wz == 0.0:
         return
     c, s = math.cos(b.yaw), math.sin(b.yaw)
-    limit = 0.5 * b.ground_mu * b.mass * gravity * dt
-    vx, vy = c * b.cvx + s * b.cvy, -s * b.cvx + c * b.cvy
+    limit = 0.5 * b.ground_mu * b.mass * gravity * upright(b) * dt
+    vx, vy = to_ground(b, c * b.cvx + s * b.cvy, -s * b.cvx + c * b.cvy)
     if stop_block(b, rubbed, vx, vy, limit):
         b.cvx = b.cvy = b.wz = 0.0
-        return
+    else:
+        vx, vy = slow_block(b, rubbed, vx, vy, limit)
+        vx, vy = to_plan(b, vx, vy)
+        b.cvx, b.cvy = c * vx - s * vy, s * vx + c * vy
+    for k in (0, 2):
+        rubbed[k], rubbed[k + 1] = to_plan(b, rubbed[k], rubbed[k + 1])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def slow_block(
+    b: Row, rubbed: FloatArray, vx: float, vy: float, limit: float
+) -> tuple[float, float]:
+    """Write the impulses of a block that slides and its spin; return its velocity with them.
+
+    Velocities [m/s] and impulses [N s] along the ground, in the block's frame; none of the two
+    exceeds `limit`. The points are solved in turn until nothing changes.
+    """
     inv_m = 1.0 / b.mass
     inv_i = 1.0 / b.inertia
     wz = b.wz
@@ -130,8 +153,31 @@ def apply_ground_friction(b: Row, rubbed: FloatArray, gravity: float, dt: float)
             wz += inv_i * (rx * dy - ry * dx)
         if worst <= SETTLED * limit:
             break
-    b.cvx, b.cvy = c * vx - s * vy, s * vx + c * vy
     b.wz = wz
+    return vx, vy
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def to_plan(b: Row, x: float, y: float) -> tuple[float, float]:
+    """Return a vector along the ground in plan view: from a body's axes to those of its yaw."""
+    if b.roll == 0.0 and b.pitch == 0.0:
+        return x, y
+    return math.cos(b.pitch) * x + math.sin(b.pitch) * math.sin(b.roll) * y, math.cos(b.roll) * y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def to_ground(b: Row, x: float, y: float) -> tuple[float, float]:
+    """Return what `to_plan` takes to (x, y)."""
+    if b.roll == 0.0 and b.pitch == 0.0:
+        return x, y
+    y /= math.cos(b.roll)
+    return (x - math.sin(b.pitch) * math.sin(b.roll) * y) / math.cos(b.pitch), y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def upright(b: Row) -> float:
+    """Return the share of its weight that a body puts on the ground below it [1]."""
+    return math.sqrt(max(1e-6, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

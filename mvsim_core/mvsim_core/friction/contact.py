@@ -11,10 +11,11 @@ import math
 
 from numba import njit
 
+from mvsim_core.dynamics.islands import upright
 from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.friction.casters import swivel
 from mvsim_core.friction.coupled import overshoots
-from mvsim_core.friction.loads import transfer_weight, upright
+from mvsim_core.friction.loads import transfer_weight
 from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Row, Rows
 
 #: A vehicle without torque that is slower than this is held on its slope [m/s].

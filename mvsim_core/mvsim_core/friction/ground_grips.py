@@ -7,7 +7,8 @@ move by F dt / m in each step, however well it grips. So the bodies that somethi
 step get rows of GRIP for the contact solver: it starts from the friction that was found and adds
 what contacts call for, within the limits that are left.
 
-* A block grips with mu m g / 2 at each of its two points, in all directions.
+* A block grips with half of mu times its weight on the ground at each of its two points, in all
+  directions.
 * A wheel grips across with WHEEL.limit_y; if a brake or a motor that holds locks it, along too,
   with the lesser of WHEEL.limit_x and brake / R. What is left of a friction circle counts.
 * A wheel that turns does not grip along: a push there turns it, and its motor answers in the next
@@ -21,6 +22,7 @@ import math
 import numpy as np
 from numba import njit
 
+from mvsim_core.dynamics.islands import to_ground, upright
 from mvsim_core.friction.hold import HELD, brake_of, grip_forces
 from mvsim_core.solver.contact_types import GRIP, NO_GRIPS
 from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows, State
@@ -106,9 +108,10 @@ def grips_kernel(  # noqa: PLR0913 (arrays of a kernel)
             g.body, g.owner = i, -1
             g.x, g.y = (b.ground_r if side == 0 else -b.ground_r), 0.0
             g.direction = 0.0
-            g.limit_x = g.limit_y = 0.5 * b.ground_mu * b.mass * gravity
-            g.round = 1
             px, py = rubbed[i, 2 * side], rubbed[i, 2 * side + 1]
+            g.limit_y = 0.5 * b.ground_mu * b.mass * gravity * upright(b) * shrink(b, px, py)
+            g.limit_x = g.limit_y
+            g.round = 1
             g.given_x, g.given_y = c * px - s * py, s * px + c * py
             count += 1
     for i in range(vehicles.shape[0]):
@@ -127,6 +130,15 @@ def grips_kernel(  # noqa: PLR0913 (arrays of a kernel)
                 wheel_grip(g, b, v, w, k, dt)
                 count += 1
     return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def shrink(b: Row, px: float, py: float) -> float:
+    """Return how long what is 1 along the ground is in plan view, in the direction of (px, py)."""
+    if px == 0.0 and py == 0.0:
+        return math.sqrt(b.cos_x * b.cos_y)
+    x, y = to_ground(b, px, py)
+    return math.hypot(px, py) / math.hypot(x, y)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

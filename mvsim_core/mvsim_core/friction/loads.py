@@ -13,6 +13,7 @@ import math
 
 from numba import njit
 
+from mvsim_core.dynamics.islands import upright
 from mvsim_core.state.arrays import Row, Rows
 
 #: Time in which wheel loads follow the forces [s]: about that of a stiff tyre.
@@ -21,12 +22,6 @@ TRANSFER_TIME = 0.02
 LINE = 1e-12
 #: Values of VEHICLE.tipping: all wheels carry the chassis, some do not, it would tip over.
 STANDS, LIFTS, TIPS = 0, 1, 2
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def upright(b: Row) -> float:
-    """Return the share of its weight that a body puts on the ground below it [1]."""
-    return math.sqrt(max(1e-6, 1.0 - b.slope_x * b.slope_x - b.slope_y * b.slope_y))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

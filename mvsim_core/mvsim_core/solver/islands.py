@@ -96,8 +96,8 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
     """Find the contact points of a manifold where the bodies are now.
 
     What may close its gap within its horizon is swept over that; `times` are the substep and the
-    rest of the step [s]. Points that were there before keep their impulses; new ones share those
-    of points that are gone (which corner of flush faces counts is a matter of rounding).
+    rest of the step [s]. Points that were there before keep their
+    impulses.
     """
     active, points, first, second = work.active, work.points, work.first, work.second
     a, b = active[m.a], active[m.b]
@@ -125,11 +125,6 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
     p, q = points[2 * number], points[2 * number + 1]
     old = (p.id, p.normal, p.tangent, q.id, q.normal, q.tangent, m.count)
     m.count = max(0, hit.count)
-    left = (
-        old[1] + (old[4] if old[6] > 1 else 0.0) if old[6] > 0 else 0.0,
-        old[2] + (old[5] if old[6] > 1 else 0.0) if old[6] > 0 else 0.0,
-    )
-    new = 0
     for i in range(m.count):
         p = points[2 * number + i]
         hx, hy, p.s, p.id = hit.x0, hit.y0, hit.s0, hit.id0
@@ -138,20 +133,10 @@ def detect(m: Row, number: int, stored: Stored, work: Work, times: tuple[float, 
         p.ax, p.ay = hx + ax, hy + ay
         p.bx, p.by = hx - ox + bx, hy - oy + by
         p.normal = p.tangent = 0.0
-        p.row = -1  # until the rows are made: whether it is new
         if old[6] > 0 and old[0] == p.id:
             p.normal, p.tangent = old[1], old[2]
         elif old[6] > 1 and old[3] == p.id:
             p.normal, p.tangent = old[4], old[5]
-        else:
-            new += 1
-            p.row = ZERO
-            continue
-        left = (left[0] - p.normal, left[1] - p.tangent)
-    for i in range(m.count):
-        p = points[2 * number + i]
-        if p.row >= 0:
-            p.normal, p.tangent = max(0.0, left[0] / new), left[1] / new
 
 
 @inner

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows
+from mvsim_core.state.arrays import FloatArray, Row, Rows
 from mvsim_core.terrain.attitude import (
     LEVEL,
     MAX_CONTACTS,
@@ -23,11 +23,12 @@ from mvsim_core.terrain.attitude import (
 )
 from mvsim_core.terrain.surface import heights_at
 
-#: A support of a vehicle: a wheel, or a caster that a vehicle with fewer than three wheels needs.
+#: A support of a body: a wheel, a caster that a vehicle with fewer than three wheels needs, or a
+#: corner of a block.
 SUPPORT = np.dtype(
     [
-        ("vehicle", "i8"),  # row of VEHICLE
-        ("x", "f8"),  # m, vehicle frame
+        ("body", "i8"),  # row of BODY; -1: the row is free
+        ("x", "f8"),  # m, body frame
         ("y", "f8"),  # m
         ("reach", "f8"),  # m, how far above the contact point the search for ground starts
     ]
@@ -35,29 +36,28 @@ SUPPORT = np.dtype(
 
 
 @njit(cache=True, nogil=True)
-def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
+def follow_kernel(
     bodies: Rows,
-    vehicles: Rows,
     supports: Rows,
     pieces: Rows,
     outlines: FloatArray,
     maps: Rows,
     samples: FloatArray,
 ) -> None:
-    """Fit each vehicle to the ground under its supports; x, y and yaw stay."""
+    """Fit each body to the ground under its supports; x, y and yaw stay."""
     local = np.zeros((MAX_CONTACTS, 3))
     world = np.zeros((MAX_CONTACTS, 3))
     work = np.zeros((WORK_ROWS, 4))
     first = 0
     while first < supports.shape[0]:
-        vehicle = supports[first].vehicle
-        if vehicle < 0:
+        body = supports[first].body
+        if body < 0:
             first += 1
             continue
         end = first + 1
-        while end < supports.shape[0] and supports[end].vehicle == vehicle:
+        while end < supports.shape[0] and supports[end].body == body:
             end += 1
-        b = bodies[vehicles[vehicle].body]
+        b = bodies[body]
         for _ in range(ROUNDS):
             n = 0
             lowest = math.inf
@@ -214,23 +214,3 @@ def fit(b: Row, local: FloatArray, world: FloatArray, n: int, work: FloatArray) 
     b.pitch = pitch
     set_slope(b)
     b.z = cz + math.sin(pitch) * cl0 - math.cos(pitch) * math.sin(roll) * cl1
-
-
-@njit(cache=True, nogil=True)
-def rest_kernel(  # noqa: PLR0913 (arrays of a kernel)
-    bodies: Rows,
-    ids: IntArray,
-    tops: FloatArray,
-    pieces: Rows,
-    outlines: FloatArray,
-    maps: Rows,
-    samples: FloatArray,
-) -> None:
-    """Put movable blocks on the ground under their reference point."""
-    for k in range(ids.shape[0]):
-        b = bodies[ids[k]]
-        if b.kind != DYNAMIC:
-            continue
-        z, _ = heights_at(pieces, outlines, maps, samples, b.x, b.y, b.z + tops[k])
-        if not math.isnan(z):
-            b.z = z

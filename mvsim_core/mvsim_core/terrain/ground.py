@@ -17,9 +17,9 @@ from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.solver.contact_types import NO_WALLS, WALL
 from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
 from mvsim_core.state.entities import Entity, EntityModel
-from mvsim_core.state.indices import ParameterTable
 from mvsim_core.state.tables import Table
-from mvsim_core.terrain.following import SUPPORT, follow_kernel, rest_kernel, settle_kernel
+from mvsim_core.terrain.attitude import MAX_CONTACTS
+from mvsim_core.terrain.following import SUPPORT, follow_kernel, settle_kernel
 from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
 from mvsim_core.terrain.rates import keep_attitude, rates_kernel
 from mvsim_core.terrain.steps import CLIMBABLE, PROBE, steps_kernel
@@ -41,7 +41,6 @@ STEPS_AT_REST, SETTLED = 20, 1e-12
 ENOUGH_SUPPORTS = 3
 NO_BODIES: Rows = np.zeros(0, BODY)
 CORNER = np.dtype(("f8", (2,)))
-RESTING = np.dtype([("top", "f8")])  # m, half of the height: ground above it is a wall to a block
 
 
 class GroundState(State, Protocol):
@@ -63,9 +62,8 @@ class Ground:
         self._map_rows, self._samples = join_maps(maps)
         self._pieces = Table(PIECE, {"kind": NONE, "body": -1})
         self._corners = Table(CORNER)
-        self._supports = Table(SUPPORT, {"vehicle": -1})
+        self._supports = Table(SUPPORT, {"body": -1})
         self._probes = Table(PROBE, {"body": -1})
-        self._resting = ParameterTable(RESTING)
         self._walls: Rows = NO_WALLS
         self._nearby = Nearby()
         self._floors: set[float] = set()
@@ -186,14 +184,17 @@ class Ground:
             return
         if entity.kind == "vehicle":
             supports, probes = self._stance(model)
-            first = self._supports.add(supports)
-            self._supports.rows["vehicle"][first : first + len(supports)] = entity.vehicle_row
-            self._keep(entity, "supports", first, len(supports))
+            self._add_supports(entity, supports)
             first = self._probes.add(probes)
             self._probes.rows["body"][first : first + len(probes)] = entity.row
             self._keep(entity, "probes", first, len(probes))
         elif entity.kind == "block" and model.dynamic:
-            self._resting.add_with([entity.row], (0.5 * model.z_range[1],))
+            self._add_supports(entity, _corners(model))
+
+    def _add_supports(self, entity: Entity, supports: Rows) -> None:
+        first = self._supports.add(supports)
+        self._supports.rows["body"][first : first + len(supports)] = entity.row
+        self._keep(entity, "supports", first, len(supports))
 
     def _stance(self, model: EntityModel) -> tuple[Rows, Rows]:
         """Return the supports and probes of a vehicle without the rows that they belong to."""
@@ -230,7 +231,6 @@ class Ground:
             if name == "pieces":
                 self._nearby.remove(first)
                 self._carried.discard(first)
-        self._resting.discard(entity.row)
 
     def refit(self, entity: Entity, data: GroundState) -> None:
         """Adapt an entity to another state: its pose, and whether it is a follower."""
@@ -243,9 +243,8 @@ class Ground:
 
     def _stands(self, entity: Entity) -> bool:
         """Return whether an entity is fitted to the ground, not carried by a leader."""
-        if entity.kind == "vehicle":
-            return any(name == "supports" for name, *_ in self._blocks.get(entity.token, ()))
-        return entity.row in self._resting or not entity.model.dynamic
+        stands = any(name == "supports" for name, *_ in self._blocks.get(entity.token, ()))
+        return stands or not entity.model.dynamic
 
     def moved(self, entity: Entity, bodies: Rows) -> None:
         """Update the pieces of ground of an entity that was moved."""
@@ -260,25 +259,23 @@ class Ground:
     def settle(self, entity: Entity, state: GroundState) -> None:
         """Put an entity on the ground at its place, with the attitude of the ground.
 
-        Its height must be that of the ground at its reference point (`standing_height`). The next
-        step needs its slopes.
+        The height of a vehicle must be that of the ground at its reference point
+        (`standing_height`). The next step needs its slopes.
         """
         body = state.bodies[entity.row]
         if state.relief:
             for name, first, count in self._blocks.get(entity.token, ()):
-                if name == "supports":
-                    supports = self._supports.rows[first : first + count]
-                    ground = self._around(float(body["x"]), float(body["y"]), entity.model)
+                if name != "supports":
+                    continue
+                supports = self._supports.rows[first : first + count]
+                ground = self._around(float(body["x"]), float(body["y"]), supports)
+                if entity.kind == "vehicle":
                     settle_kernel(body, supports, *ground)
-                    for _ in range(STEPS_AT_REST):  # at edges these may find another attitude
-                        before = body["z"] + body["roll"] + body["pitch"]
-                        follow_kernel(state.bodies, state.vehicles, supports, *ground)
-                        if abs(body["z"] + body["roll"] + body["pitch"] - before) < SETTLED:
-                            break
-            if entity.row in self._resting:
-                ids = np.array([entity.row])
-                tops = np.array([0.5 * entity.model.z_range[1]])
-                rest_kernel(state.bodies, ids, tops, *self._arrays())
+                for _ in range(STEPS_AT_REST):  # at edges these may find another attitude
+                    before = body["z"] + body["roll"] + body["pitch"]
+                    follow_kernel(state.bodies, supports, *ground)
+                    if abs(body["z"] + body["roll"] + body["pitch"] - before) < SETTLED:
+                        break
         keep_attitude(body)
 
     def put_down(self, entity: Entity, state: GroundState) -> None:
@@ -298,11 +295,10 @@ class Ground:
             self.settle(entity, state)
 
     def _around(
-        self, x: float, y: float, model: EntityModel
+        self, x: float, y: float, supports: Rows
     ) -> tuple[Rows, FloatArray, Rows, FloatArray]:
-        """Return the ground near a place at which a vehicle is put."""
+        """Return the ground near a place at which a body with these supports is put."""
         pieces = self._pieces.rows
-        supports = self._stance(model)[0]
         reach = float(np.hypot(supports["x"], supports["y"]).max())
         far = pieces["far"] + reach
         near = (np.abs(pieces["px"] - x) <= far) & (np.abs(pieces["py"] - y) <= far)
@@ -318,7 +314,7 @@ class Ground:
         ]
 
     def apply(self, state: GroundState, dt: float) -> None:
-        """Write z, roll, pitch, slope and their rates of all vehicles, and z of blocks."""
+        """Write z, roll, pitch and slope of what stands on it, and the rates of vehicles."""
         if self._carried:
             place_kernel(self._pieces.rows, state.bodies)
         self._fit(state)
@@ -336,10 +332,7 @@ class Ground:
 
     def _fit(self, state: GroundState) -> None:
         if len(self._supports):
-            follow_kernel(state.bodies, state.vehicles, self._supports.rows, *self._arrays())
-        if len(self._resting):
-            tops = np.ascontiguousarray(self._resting.params["top"])
-            rest_kernel(state.bodies, self._resting.ids, tops, *self._arrays())
+            follow_kernel(state.bodies, self._supports.rows, *self._arrays())
 
     def _keep(self, entity: Entity, table: str, first: int, count: int) -> None:
         self._blocks.setdefault(entity.token, []).append((table, first, count))
@@ -358,6 +351,12 @@ def _reach(piece: Row) -> float:
     """Return how far from its body's reference point a row of PIECE goes at most [m]."""
     x0, x1, y0, y1 = (abs(float(piece[name])) for name in ("x0", "x1", "y0", "y1"))
     return math.hypot(max(x0, x1), max(y0, y1))
+
+
+def _corners(model: EntityModel) -> Rows:
+    """Return the corners of a block; ground above half of its height is a wall to it."""
+    outline = outline_of(model.outline)[:MAX_CONTACTS]
+    return np.array([(-1, x, y, 0.5 * model.z_range[1]) for x, y in outline], SUPPORT)
 
 
 def _supports(model: EntityModel) -> Rows:
