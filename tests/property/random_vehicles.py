@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 
 import numpy as np
 
@@ -131,6 +132,7 @@ def growth(seed: int) -> float:
 
 def main(count: int) -> None:
     """Print the worst worlds."""
+    warnings.simplefilter("ignore")  # of wheels that lift
     found = sorted(((growth(seed), seed) for seed in range(count)), reverse=True)
     grown = sum(worst > 1e-9 for worst, _ in found)
     print(f"{count} worlds, energy grows beyond 1e-9 in {grown}")  # noqa: T201

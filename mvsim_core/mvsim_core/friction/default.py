@@ -17,6 +17,8 @@ from mvsim_core.friction.base import FRICTION, TableFriction
 from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
     HOLD_SPEED,
+    NEAR_STOP,
+    NEAR_STOP_PER_AXIS,
     clamp,
     rolling_torque,
     set_force,
@@ -82,7 +84,8 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
         w.resist = slope_brake(w) if p.hold != 0 else 0.0
-        if stops_wheel(w, rolling, limit, dt):
+        near = NEAR_STOP if p.circle != 0 else NEAR_STOP_PER_AXIS
+        if stops_wheel(w, rolling, limit, near, dt):
             w.coupled = COUPLED
             w.resist += abs(rolling)
         else:

@@ -16,6 +16,7 @@ from numba import njit
 from mvsim_core.friction.base import FRICTION, TableFriction
 from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
+    NEAR_STOP,
     clamp,
     rolling_torque,
     set_force,
@@ -114,7 +115,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         spin = dt / w.inertia
         most = capacities(p, w.normal, alpha, p.s_sat)[0]
         w.resist = 0.0
-        if stops_wheel(w, rolling, most, dt):
+        if stops_wheel(w, rolling, most, NEAR_STOP, dt):
             w.coupled = COUPLED
             w.resist = abs(rolling) + (slope_brake(w) if p.hold != 0 else 0.0)
         else:

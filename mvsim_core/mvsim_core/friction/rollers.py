@@ -38,9 +38,9 @@ def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -
     # across the grip the rollers turn: their speed is that of the contact point
     rolls = -(w.vx - w.omega * w.radius) * s + w.vy * c
     drag = -c_rr * w.normal * rolls / math.sqrt(rolls * rolls + ONSET * ONSET)
-    # at most what halves their speed: all wheels push the vehicle at a time
+    # at most what takes a quarter of their speed: all wheels push the vehicle at a time
     mass = 1.0 / (1.0 / w.carried + s * s * w.radius * w.radius / w.inertia)
-    drag = clamp(drag, min(limit, 0.5 * abs(rolls) * mass / dt))
+    drag = clamp(drag, min(limit, 0.25 * abs(rolls) * mass / dt))
     grip = 0.0
     if abs(c) > NO_HOLD:
         # the spin at which the contact point does not slip along the grip direction
