@@ -76,6 +76,9 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.omega0 = w.omega
         coupled = 1 if overshoots(b, wheels, v) else 0
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            if wheels[k].caster != 0 and idle != 0:
+                coupled = 1  # on a slope the other wheels hold what the caster carries
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].coupled = coupled
         if v.free != 0 and idle != 0:
             share_hold(b, wheels, v, (body_vx, body_vy), dt)
