@@ -49,13 +49,14 @@ class Push:
             self.world.step()
 
     def slip(self) -> float:
-        """Return the largest speed of a wheel across its heading [m/s]."""
-        b, own = self.body, self.world.data.wheels["body"] == self.world.data.entities["r1"].row
+        """Return the largest speed of a wheel across its heading [m/s]; casters swivel."""
+        b, wheels = self.body, self.world.data.wheels
+        fixed = (wheels["body"] == self.world.data.entities["r1"].row) & (wheels["caster"] == 0)
         vx = math.cos(b["yaw"]) * b["vx"] + math.sin(b["yaw"]) * b["vy"]
         vy = -math.sin(b["yaw"]) * b["vx"] + math.cos(b["yaw"]) * b["vy"]
         return max(
             abs(-w["yaw_s"] * (vx - b["wz"] * w["y"]) + w["yaw_c"] * (vy + b["wz"] * w["x"]))
-            for w in self.world.data.wheels[own]
+            for w in wheels[fixed]
         )
 
     def speed(self) -> float:
@@ -68,8 +69,7 @@ class Push:
         total = 0.0
         for k, wheel in enumerate(self.robot.wheels):
             row = self.world.data.wheels[self.world.data.entities["r1"].wheel0 + k]
-            caster = k == 2 and len(self.robot.wheels) == 3 and not row["rollers"]
-            most = 0.0 if caster else MU * (wheel.load + row["mass"] * G)
+            most = 0.0 if row["caster"] else MU * (wheel.load + row["mass"] * G)
             brake = math.inf if self.body_braked else float(row["brake"])
             total += min(most, brake / row["radius"]) if lengthways else most
         return total
