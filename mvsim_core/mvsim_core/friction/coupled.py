@@ -49,10 +49,8 @@ FX, FY, TORQUE, VX, VY, W = range(6)
 LFX, LFY, L_TORQUE, LVX, LVY, LW = range(6, 12)
 ALONG, LEFT = 12, 13  # N, the force so far
 BRAKE = 14  # N m, torque of the brake so far
-FREE_ALONG, FREE_LEFT = (
-    15,
-    16,
-)  # 1: the force along, or to the left, is to be found; 0: it is given
+# 1: the force along, or to the left, is to be found; 0: it is given
+FREE_ALONG, FREE_LEFT = 15, 16
 COLUMNS = 17
 
 #: Values of WHEEL.coupled: the force is found by the model, here, or here across the wheel only.
