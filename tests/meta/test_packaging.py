@@ -119,7 +119,12 @@ def test_no_package_hides_from_colcon(package: str) -> None:
     assert (ROOT / "pypi" / "COLCON_IGNORE").exists()
 
 
-MODULES = {"mapbox-earcut": "mapbox_earcut", "pillow": "PIL", "pyyaml": "yaml"}
+MODULES = {
+    "google-re2": "re2",
+    "mapbox-earcut": "mapbox_earcut",
+    "pillow": "PIL",
+    "pyyaml": "yaml",
+}
 WITH_NUMBA = {"llvmlite"}
 
 

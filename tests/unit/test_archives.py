@@ -80,7 +80,7 @@ def test_maps_images_and_points_in_an_archive(folder: Path) -> None:
         "<elevation_image>models.zip/set/hill.png</elevation_image></element>"
         '<element class="pointcloud"><file>models.zip/set/points.txt</file></element>'
         '<element class="horizontal_plane"><texture>models.zip/set/map.png</texture></element>'
-        '<block name="b"><init_pose3d>0.5 0 9 0 0 0</init_pose3d></block>',
+        '<block name="b"><init_pose3d>0.5 0 9 0 0 0</init_pose3d><static>true</static></block>',
     )
     assert world.warnings == ()
     assert world.blocks["b"].pose.z == pytest.approx(5.0)

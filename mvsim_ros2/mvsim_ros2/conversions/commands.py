@@ -14,9 +14,6 @@ from std_msgs.msg import Float64MultiArray
 
 #: Most fields that an error text lists.
 MOST_FIELDS = 4
-#: Largest velocity or angle of a command [m/s, rad/s, rad], and largest torque [N m]. What is
-#: beyond is a fault of its sender, and numbers near the largest ones overflow in the physics.
-MOST_SPEED, MOST_TORQUE = 1e3, 1e6
 
 
 class TwistCommand(NamedTuple):

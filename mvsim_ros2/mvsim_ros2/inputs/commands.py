@@ -24,8 +24,6 @@ from rclpy.node import Node
 
 from mvsim_core import CommandError, Vehicle, World
 from mvsim_ros2.conversions.commands import (
-    MOST_SPEED,
-    MOST_TORQUE,
     TwistCommand,
     ackermann_command,
     refused_fields,
@@ -44,6 +42,7 @@ from mvsim_ros2.names.topics import (
 )
 from mvsim_ros2.parameters.settings import Settings, StampedChoice
 from mvsim_ros2.runtime.runner import Mailbox
+from mvsim_ros2.simulation.simulation import MOST_SPEED, MOST_TORQUE
 
 #: Types of cmd_vel that are subscribed to, for each value of enable_stamped_cmd_vel.
 CMD_VEL_TYPES: Mapping[StampedChoice, tuple[Topic, ...]] = {

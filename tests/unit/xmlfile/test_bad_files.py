@@ -179,7 +179,7 @@ EXPECTED = {
         " sensor in bad_same_sensor_twice.world.xml:4"
     ),
     "sensor_period": (
-        "bad_sensor_period.world.xml:5: <sensor>: sensor_period must be > 0 [s], got '0'"
+        "bad_sensor_period.world.xml:5: <sensor>: sensor_period must be >= 0 [s], got '-0.1'"
     ),
     "shape_from_nothing": (
         "bad_shape_from_nothing.world.xml:2: <block>: shape_from_visual requires a <visual> "
