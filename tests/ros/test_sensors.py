@@ -248,7 +248,9 @@ def test_imu_by_rep_145(observer: Observer) -> None:
     assert message.orientation.w == pytest.approx(1.0, abs=1e-3)  # towards east
     assert message.header.frame_id == "inertial"
     stamps = [nanoseconds(m.header.stamp) for m in observer.all("/r1/imu/data")]
-    assert np.median(np.diff(stamps)) == 3 * STEP  # 10 ms, in whole steps
+    intervals = np.diff(stamps)  # 10 ms on average, in whole steps
+    assert set(intervals.tolist()) == {2 * STEP, 3 * STEP}
+    assert np.mean(intervals) == pytest.approx(10_000_000, abs=STEP / len(intervals))
 
 
 def test_a_fix(observer: Observer) -> None:

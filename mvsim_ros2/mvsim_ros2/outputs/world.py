@@ -154,7 +154,8 @@ class WorldOutputs:
         """Set the publishing rates."""
         dt = self._world.dt
         self._motion_cadence = Cadence(1.0 / settings.publish_rate, dt)
-        self._clock_cadence = Cadence(1.0 / settings.clock_rate, dt)
+        # evenly, and at least as often as asked: timers of other nodes wait for the next message
+        self._clock_ticks = max(1, int(1.0 / (settings.clock_rate * dt) + 1e-6))
         self._marker_cadence = Cadence(1.0 / MARKER_RATE, dt)
 
     # ---------------------------------------------------------------- each step
@@ -168,7 +169,7 @@ class WorldOutputs:
         first = not self._started or bool(self._new_vehicles)
         motion = first or self._motion_cadence.is_due(ticks)
         logged = [vehicle for vehicle in vehicles if vehicle.log_subscribed]
-        if not (motion or new_readings or logged or self._clock_cadence.is_due(ticks)):
+        if not (motion or new_readings or logged or ticks % self._clock_ticks == 0):
             return
         self._stamp_clock.synchronize(ticks)
         stamp = self._publish_clock(self._stamp_clock.ns(ticks))
