@@ -17,4 +17,3 @@ def test_the_start_straight_at_two_metres_a_second(cases: Path, name: str) -> No
     assert outcome["walls"] > 1100
     assert outcome["touches"] == 0
     assert outcome["speed"] > 1.8  # from standstill
-    assert outcome["rate"] > 20.0  # simulated seconds a second of CPU; about 110 here
