@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every friction model must do, whoever wrote it."""
+"""What every friction model must do, of this project or of a plug-in."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The end of the simulator ends launch once, whoever began."""
+"""The end of the simulator ends launch once, whichever of them ends first."""
 
 import sys
 

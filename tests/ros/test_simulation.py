@@ -3,7 +3,9 @@
 """The simulation behind the services, without ROS."""
 
 import math
+import re
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -216,11 +218,22 @@ def test_overlaps_are_reported_at_once(simulation: Simulation, world: World) -> 
     """By Python warnings, which the node logs, even if nothing steps."""
     courier = vehicle_source(world, "courier", "")
     x, y = world.vehicles["r1"].pose.x, world.vehicles["r1"].pose.y
-    with pytest.warns(UserWarning, match=r"'a' was put [0-9.]+ m deep into 'r1'"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         simulation.spawn(SpawnRequest(source=courier, name="a", pose=Pose(x, y)))
-    simulation.spawn(SpawnRequest(source=courier, name="b", pose=Pose(x, y + 20.0)))
-    with pytest.warns(UserWarning, match=r"'b' was put [0-9.]+ m deep into 'r1'"):
+        spawned = [str(warning.message) for warning in caught]
+        simulation.spawn(SpawnRequest(source=courier, name="b", pose=Pose(x, y + 20.0)))
+        apart = [str(warning.message) for warning in caught[len(spawned) :]]
         simulation.set_entity_state("b", Pose(x + 0.1, y), (0.0, 0.0), 0.0)
+    moved = [str(warning.message) for warning in caught[len(spawned) + len(apart) :]]
+    assert world.ticks == 0
+    assert len(spawned) == 1
+    assert re.search(r"'a' was put [0-9.]+ m deep into 'r1'", spawned[0])
+    assert apart == []
+    assert {re.search(r"'b' was put [0-9.]+ m deep into '(\w+)'", text)[1] for text in moved} == {
+        "r1",
+        "a",
+    }
 
 
 def test_a_velocity_rolls_on(simulation: Simulation, world: World) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels compile wherever the simulator is installed and whoever runs it."""
+"""Kernels compile wherever the simulator is installed and under any user."""
 
 import os
 import subprocess
