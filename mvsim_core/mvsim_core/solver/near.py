@@ -180,6 +180,16 @@ def joined(stored: Stored, a: int, b: int) -> bool:
 
 
 @inner
+def sweep(b: Row, arm: float, dt: float) -> float:
+    """Return how far a point may get in a step, MARGIN included, at `arm` from the centre [m].
+
+    What it hits may turn it away into any direction.
+    """
+    turn = min(abs(b.wz) * dt, 2.0)
+    return float(MARGIN + math.hypot(b.cvx, b.cvy) * dt + turn * arm)
+
+
+@inner
 def sweep_circle(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
     """Set the box of a mover over this step from its radius: it holds that of `sweep_boxes`."""
     if found.stamps[k] != UNKNOWN:
@@ -187,9 +197,7 @@ def sweep_circle(bodies: Rows, row: int, stored: Stored, found: Found, k: int, d
     found.stamps[k] = ROUND
     b = bodies[row]
     radius = stored.links[row].radius
-    turn = min(abs(b.wz) * dt, 2.0)
-    way = MARGIN + math.hypot(b.cvx, b.cvy) * dt
-    reach = radius + way + turn * (radius + found.guards[k].arm)
+    reach = radius + sweep(b, radius + found.guards[k].arm, dt)
     box = found.swept[k]
     box.min_x = b.x - reach
     box.max_x = b.x + reach
@@ -209,9 +217,6 @@ def sweep_boxes(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt
     whole = found.swept[k]
     whole.min_x = whole.min_y = np.inf
     whole.max_x = whole.max_y = -np.inf
-    # what it hits may turn it away into any direction
-    way = MARGIN + math.hypot(b.cvx, b.cvy) * dt
-    turn = min(abs(b.wz) * dt, 2.0)
     i = stored.links[row].shape
     while i >= 0:
         shape = stored.shapes[i]
@@ -228,7 +233,7 @@ def sweep_boxes(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt
             high_x = max(high_x, vx)
             low_y = min(low_y, vy)
             high_y = max(high_y, vy)
-        more = way + turn * (shape.reach + arm)
+        more = sweep(b, shape.reach + arm, dt)
         box.min_x = x + low_x - more
         box.max_x = x + high_x + more
         box.min_y = y + low_y - more
@@ -263,7 +268,7 @@ def pairs_kernel(
         if pair.b < 0:
             if overlap(found.swept[pair.a], stored.boxes[pair.shape]):
                 sweep_boxes(bodies, row, stored, found, pair.a, dt)
-                count = pairs_with_shape(bodies, row, stored, found, pair.shape, count)
+                count = pairs_with_shape(bodies, row, stored, found, pair.shape, count, dt)
             continue
         other = movers[pair.b]
         sweep_circle(bodies, other, stored, found, pair.b, dt)
@@ -276,7 +281,7 @@ def pairs_kernel(
             i = stored.links[other].shape
             while i >= 0:
                 if overlap(found.swept[pair.a], found.shape_boxes[i]):
-                    count = pairs_with_shape(bodies, row, stored, found, i, count)
+                    count = pairs_with_shape(bodies, row, stored, found, i, count, dt)
                 i = stored.shapes[i].next
     if count <= found.keys.shape[0]:
         found.keys[:count].sort()
@@ -284,23 +289,53 @@ def pairs_kernel(
 
 
 @inner
-def pairs_with_shape(
-    bodies: Rows, row: int, stored: Stored, found: Found, other: int, count: int
+def pairs_with_shape(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows, row: int, stored: Stored, found: Found, other: int, count: int, dt: float
 ) -> int:
     """Append the pairs of a mover's shapes with a shape, and return the new number."""
     shape = stored.shapes[other]
     z = 0.0
     box = stored.boxes[other]
+    still = True
     if shape.body >= 0:
         z = bodies[shape.body].z
         if found.mover_of[shape.body] >= 0:
             box = found.shape_boxes[other]
+            still = False
     i = stored.links[row].shape
     while i >= 0:
         mine = stored.shapes[i]
-        if overlap(found.shape_boxes[i], box) and overlap_in_height(bodies[row].z, mine, z, shape):
+        if (
+            overlap(found.shape_boxes[i], box)
+            and overlap_in_height(bodies[row].z, mine, z, shape)
+            # a body beside a long wall that stands askew is in its box all the time
+            and not (still and beyond_edge(bodies, row, mine, shape, stored, found, dt))
+        ):
             if count < found.keys.shape[0]:
                 found.keys[count] = (min(i, other) << 32) | max(i, other)
             count += 1
         i = mine.next
     return count
+
+
+@inner
+def beyond_edge(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows, row: int, mine: Row, shape: Row, stored: Stored, found: Found, dt: float
+) -> bool:
+    """Return whether a mover's shape stays beyond one edge of a shape that stands still."""
+    b = bodies[row]
+    c, s = math.cos(b.yaw), math.sin(b.yaw)
+    x = b.x + c * mine.x - s * mine.y
+    y = b.y + s * mine.x + c * mine.y
+    if shape.body >= 0:  # into the frame of the other body
+        o = bodies[shape.body]
+        c, s = math.cos(o.yaw), math.sin(o.yaw)
+        x, y = c * (x - o.x) + s * (y - o.y), -s * (x - o.x) + c * (y - o.y)
+    x -= shape.x
+    y -= shape.y
+    near = mine.radius + sweep(b, mine.reach + found.guards[found.mover_of[row]].arm, dt)
+    for j in range(shape.vertex, shape.vertex + shape.count):
+        v = stored.vertices[j]
+        if v.nx * (x - v.x) + v.ny * (y - v.y) > near:
+            return True
+    return False
