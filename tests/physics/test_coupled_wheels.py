@@ -84,19 +84,22 @@ def test_the_force_that_pushes_the_vehicle_turns_the_wheel(dt: float) -> None:
         assert change == pytest.approx(force, abs=1e-6)
 
 
+def turning_rate(lx: float, friction: str, dt: float) -> float:
+    """Return the mean yaw rate of a skid-steered robot that is commanded 0.8 rad/s [rad/s]."""
+    w = load(rover(lx, controller=PID, friction=friction), dt)
+    robot = w.vehicles["r1"]
+    robot.set_twist(0, 0, 0.8)
+    w.run(2.0)
+    yaw = robot.pose.yaw
+    w.run(1.0)
+    return robot.pose.yaw - yaw
+
+
 @pytest.mark.parametrize("lx", [0.1, 0.25, 0.3])
 def test_skid_steering_has_its_effective_track_at_each_step(lx: float) -> None:
     """Wheels of a speed turn it at w ly²/(lx² + ly²): Coulomb friction against the slip."""
-    rates = []
-    for dt in (0.001, 0.005, 0.01):
-        ground = f'<friction class="default"><mu>.7</mu>{CIRCLE}</friction>'
-        w = load(rover(lx, controller=PID, friction=ground), dt)
-        robot = w.vehicles["r1"]
-        robot.set_twist(0, 0, 0.8)
-        w.run(2.0)
-        yaw = robot.pose.yaw
-        w.run(1.0)
-        rates.append(robot.pose.yaw - yaw)
+    ground = f'<friction class="default"><mu>.7</mu>{CIRCLE}</friction>'
+    rates = [turning_rate(lx, ground, dt) for dt in (0.001, 0.005, 0.01)]
     want = 0.8 * 0.25**2 / (0.25**2 + lx**2)
     assert rates == pytest.approx([want] * 3, rel=0.01)
 
@@ -108,15 +111,7 @@ def test_a_skidding_ellipse_converges(lx: float, steps: tuple[float, ...]) -> No
     At lx = 0.2 m the motors are stronger than the grip across by 10 % only: a step of 10 ms, at
     which slipping wheels swing, does not get it to turn.
     """
-    rates = []
-    for dt in steps:
-        w = load(rover(lx, controller=PID, friction='<friction class="ellipse"/>'), dt)
-        robot = w.vehicles["r1"]
-        robot.set_twist(0, 0, 0.8)
-        w.run(2.0)
-        yaw = robot.pose.yaw
-        w.run(1.0)
-        rates.append(robot.pose.yaw - yaw)
+    rates = [turning_rate(lx, '<friction class="ellipse"/>', dt) for dt in steps]
     s = np.linspace(0.0, 0.1, 100_001)
     along = 7.5 * s * math.sqrt(0.5)
     across = 0.85 * np.sqrt(1.0 - 0.5 * (s / 0.1) ** 2)

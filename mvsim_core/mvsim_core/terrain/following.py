@@ -60,8 +60,6 @@ def follow_kernel(
         b = bodies[body]
         for _ in range(ROUNDS):
             n = 0
-            lowest = math.inf
-            highest = -math.inf
             a = axes(b)
             for k in range(first, min(end, first + MAX_CONTACTS)):
                 p = supports[k]
@@ -71,13 +69,8 @@ def follow_kernel(
                     found = z
                 local[n, 0], local[n, 1] = p.x, p.y
                 world[n, 0], world[n, 1], world[n, 2] = x, y, found
-                lowest = min(lowest, found)
-                highest = max(highest, found)
                 n += 1
-            if highest - lowest < LEVEL or n < 3:
-                level(b, 0.5 * (lowest + highest))
-            else:
-                fit(b, local, world, n, work)
+            rest_on(b, local, world, n, work)
         first = end
 
 
@@ -104,8 +97,6 @@ def settle_kernel(
     for _ in range(SETTLING):
         roll, pitch = b.roll, b.pitch
         n = 0
-        lowest = math.inf
-        highest = -math.inf
         a = axes(b)
         for k in range(min(supports.shape[0], MAX_CONTACTS)):
             p = supports[k]
@@ -115,13 +106,8 @@ def settle_kernel(
             )
             local[n, 0], local[n, 1] = p.x, p.y
             world[n, 0], world[n, 1], world[n, 2] = x, y, found
-            lowest = min(lowest, found)
-            highest = max(highest, found)
             n += 1
-        if highest - lowest < LEVEL or n < 3:
-            level(b, 0.5 * (lowest + highest))
-        else:
-            fit(b, local, world, n, work)
+        rest_on(b, local, world, n, work)
         if abs(b.roll - roll) + abs(b.pitch - pitch) < SETTLED:
             return
 
@@ -187,6 +173,20 @@ def point_in_world(
         b.y + sy * along + cy * across,
         b.z - sp * px + cp * sr * py,
     )
+
+
+@njit(cache=True, nogil=True)
+def rest_on(b: Row, local: FloatArray, world: FloatArray, n: int, work: FloatArray) -> None:
+    """Put a body on its first `n` support points, level if their ground is."""
+    lowest = math.inf
+    highest = -math.inf
+    for k in range(n):
+        lowest = min(lowest, world[k, 2])
+        highest = max(highest, world[k, 2])
+    if highest - lowest < LEVEL or n < 3:
+        level(b, 0.5 * (lowest + highest))
+    else:
+        fit(b, local, world, n, work)
 
 
 @njit(cache=True, nogil=True)
