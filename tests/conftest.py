@@ -18,8 +18,15 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# The same examples in each run, so that a change is what makes a test fail; new ones with
+# `--hypothesis-profile random`.
+settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("random", derandomize=False)
+settings.load_profile("repeatable")
 
 # Worlds of other people name models on the internet: no test depends on it, nor waits for it.
 os.environ.setdefault("MVSIM_OFFLINE", "1")

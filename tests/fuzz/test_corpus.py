@@ -14,6 +14,6 @@ CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_input_keeps_the_rules(path: Path, tmp_path: Path) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     check(path.read_bytes(), tmp_path / "w.world.xml")
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0

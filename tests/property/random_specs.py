@@ -119,6 +119,7 @@ def specs(draw: st.DrawFn, prototype: Any, file: str, depth: int = 0) -> Any:
         spec = replace(spec, file_txt_3d=file)
     if type(spec) is JointSpec:
         spec = replace(spec, type="weld", body_a="a", body_b="b")
+    spec = spec.finished()  # as the reader returns it, also where no field is changed
     for field, about in params(spec):
         if about.required or draw(st.integers(0, 3)) == 0:
             spec = _accepted(spec, field, about, draw(values(about, file)))

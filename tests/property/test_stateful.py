@@ -238,7 +238,6 @@ class HillyWorlds(Worlds):
 
 OPTIONS = settings(
     max_examples=30,
-    derandomize=True,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

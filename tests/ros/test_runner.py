@@ -52,7 +52,7 @@ def test_slow_motion_still_stops_at_once() -> None:
     end = time.monotonic() + 0.1
     runner = Runner(world, Mailbox(), lambda: None, lambda report: None, factor=1e-3)  # type: ignore[arg-type]
     runner.run(lambda: time.monotonic() > end)
-    assert time.monotonic() - end < 0.2
+    assert time.monotonic() - end < 2.0  # a step would wait for 10 s
     assert world.ticks == 0
 
 

@@ -67,17 +67,21 @@ def test_time_grows_with_the_number_not_its_square(kind: str) -> None:
     before, repeated, after = KINDS[kind]
     once, fourfold = (world(before + many(n, repeated) + after) for n in (1000, 4000))
     load_world(text=once)
-    little = min(seconds(lambda: load_world(text=once)) for _ in range(2))
-    much = seconds(lambda: load_world(text=fourfold))
-    assert much < 10 * little  # 16 times, and far more, if each asked all others
+    little = much = float("inf")
+    for _ in range(5):  # another program may slow any one of them down
+        little = min(little, seconds(lambda: load_world(text=once)))
+        much = min(much, seconds(lambda: load_world(text=fourfold)))
+        if much < 10 * little:  # 16 times, and far more, if each asked all others
+            return
+    pytest.fail(f"1,000 take {little:.3f} s, 4,000 {much:.3f} s")
 
 
 def test_walls_of_many_points_load_soon_and_close_their_corners() -> None:
     points = "".join(f"<pt>{i} {i % 2}</pt><pt>{i + 1} {(i + 1) % 2}</pt>" for i in range(3000))
     walls = world(f"<walls><shape>{points}</shape></walls>")
-    start = time.perf_counter()
+    start = time.process_time()
     loaded = load_world(text=walls)
-    assert time.perf_counter() - start < 10.0  # about 1 s; a minute if each asked all before it
+    assert time.process_time() - start < 10.0  # about 1 s; a minute if each asked all before it
     (fixture,) = loaded.model.fixtures
     lengths = [np.ptp(s.points @ [[1.0], [-1.0]]) for s in fixture.solids]
     assert len(fixture.solids) == 3000
@@ -98,19 +102,19 @@ def test_hundreds_of_bodies_in_one_place_are_refused() -> None:
 def test_a_shape_of_too_many_points_is_refused_at_once() -> None:
     points = "".join(f"<pt>{i} {i % 2}</pt>" for i in range(50_000))
     block = f"<block><init_pose>0 0 0</init_pose><shape>{points}</shape></block>"
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(WorldFileError, match="shape must have 3 to 2000 different points"):
         read_world(text=world(block))
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def test_the_finest_shape_is_cut_into_convex_parts_soon() -> None:
     angle = np.linspace(0.0, 2.0 * np.pi, 2000, endpoint=False)
     radius = np.where(np.arange(2000) % 2, 1.0, 0.8)
     star = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
-    start = time.perf_counter()
+    start = time.process_time()
     parts = convex_parts(star)
-    assert time.perf_counter() - start < 10.0  # 0.7 s on an idle core
+    assert time.process_time() - start < 10.0  # 0.7 s on an idle core
     x, y = star.T
     area = 0.5 * abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
     pieces = [0.5 * (np.dot(p[:, 0], np.roll(p[:, 1], -1)) - np.dot(p[:, 1], np.roll(p[:, 0], -1)))
@@ -122,10 +126,10 @@ def test_the_finest_shape_is_cut_into_convex_parts_soon() -> None:
 def test_misspelt_names_among_thousands_are_reported_soon() -> None:
     joints = '<joint type="pin" body_a="x${i}" body_b="y${i}"/>'
     text = world(many(3000, f"{STATIC}{joints}"))
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(WorldFileError, match="there is no vehicle or tangible block 'x1'"):
         read_world(text=text)
-    assert time.perf_counter() - start < 10.0  # about 1 s
+    assert time.process_time() - start < 10.0  # about 1 s
 
 
 @pytest.mark.parametrize("reach", [0.0, 1e-3, 0.5, 1.0, 3.0, 700.0, 1e12])
@@ -250,10 +254,10 @@ def test_what_is_too_large_is_refused_before_it_is_made(
 ) -> None:
     content, message = TOO_LARGE[kind]
     monkeypatch.chdir(folder)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises((BuildError, WorldFileError)) as caught:
         load_world(text=world(content))
-    assert time.perf_counter() - start < 10.0  # below 2 s on an idle core
+    assert time.process_time() - start < 10.0  # below 2 s on an idle core
     first = str(caught.value).split("\n")[0].replace(str(folder), "HERE")
     if kind == "includes of includes":  # which file it was then is of no interest
         first = f"i16.xml{first[first.index(':') :]}"
@@ -269,9 +273,9 @@ def test_thousands_of_unknown_names_are_reported_soon(place: str) -> None:
         "elements in a block": "<block><init_pose>0 0 0</init_pose>"
         f"{''.join(f'<{name}/>' for name in names)}</block>",
     }
-    start = time.perf_counter()
+    start = time.process_time()
     _, problems = read_world(text=world(contents[place]))
-    assert time.perf_counter() - start < 10.0  # about 1 s; minutes with advice on each
+    assert time.process_time() - start < 10.0  # about 1 s; minutes with advice on each
     warnings = [problem for problem in problems if problem.severity == "warning"]
     assert len(warnings) == 1001
     assert warnings[-1].message.endswith("more warnings are not shown")

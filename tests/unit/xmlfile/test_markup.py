@@ -122,7 +122,7 @@ def test_what_cannot_be_read(text: str, line: int, element: str, message: str) -
     ids=lambda text: text[:8],
 )
 def test_no_text_takes_long(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MarkupError):
         parse(text)
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
