@@ -25,6 +25,7 @@ class Problem:
     `file` is the path as it was opened ("" when unknown), `line` counts from 1 (0 when
     unknown), `element` is the tag name without brackets ("" when there is none) and
     `included_from` lists the places, innermost first, through which the file was included.
+    `quotes`: the message may quote the content of another file, such as a map or a model.
     """
 
     file: str
@@ -33,14 +34,28 @@ class Problem:
     message: str
     severity: Severity = "error"
     included_from: tuple[str, ...] = ()
+    quotes: bool = False
 
     @classmethod
     def at(
-        cls, where: tuple[str, int], element: str, message: str, severity: Severity = "error"
+        cls,
+        where: tuple[str, int],
+        element: str,
+        message: str,
+        severity: Severity = "error",
+        *,
+        quotes: bool = False,
     ) -> Problem:
         """Return the problem of an element that stands at a file and line."""
         file, line = where
-        return cls(file=file, line=line, element=element, message=message, severity=severity)
+        return cls(
+            file=file,
+            line=line,
+            element=element,
+            message=message,
+            severity=severity,
+            quotes=quotes,
+        )
 
     def __str__(self) -> str:
         """Return `world.xml:12: <wheel>: mass must be > 0 [kg], got '-1'`."""
@@ -87,7 +102,7 @@ class BuildError(MvsimError):
     def __init__(self, *problems: Problem | str) -> None:
         """Hold the problems; a plain text becomes a problem without file and line."""
         self.problems = tuple(
-            Problem(file="", line=0, element="", message=problem)
+            Problem(file="", line=0, element="", message=problem, quotes=True)
             if isinstance(problem, str)
             else problem
             for problem in problems

@@ -37,6 +37,8 @@ from mvsim_ros2.runtime.log_forwarding import forward_python_logs
 from mvsim_ros2.runtime.runner import Mailbox, Runner
 from mvsim_ros2.services.server import SimulationServices
 from mvsim_ros2.simulation.simulation import Simulation
+from mvsim_ros2.simulation.trust import Trust, public_problem
+from mvsim_ros2.simulation.worlds import PACKAGE_WORLDS
 
 #: Wall time [s] between two checks of the types that publishers of commands offer.
 PUBLISHER_CHECK_PERIOD = 0.5
@@ -77,6 +79,9 @@ class MvsimNode(Node):
             seed=settings.seed,
             paused=settings.start_paused,
             wall_time=settings.use_wall_time,
+            trust=Trust(
+                [*settings.resource_folders, PACKAGE_WORLDS], remote=settings.allow_remote_files
+            ),
         )
         self._simulation = simulation
         self._closers.append(simulation.close)
@@ -122,8 +127,9 @@ class MvsimNode(Node):
             self.get_logger().info("no world")
             return
         world = simulation.world
-        for problem in world.warnings:
-            self.get_logger().warning(str(problem))
+        shown = public_problem if simulation.world_from_client else str
+        for text in dict.fromkeys(map(shown, world.warnings)):
+            self.get_logger().warning(text)
         self._outputs = WorldOutputs(self, world, settings, simulation.stamp_clock)
         self._runner.set_world(world)
         self._apply(settings, world)

@@ -37,7 +37,11 @@ OK = Result.RESULT_OK
 
 @pytest.fixture(scope="module")
 def running(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
-    process = NodeProcess(domain, one_robot(tmp_path_factory.mktemp("control")))
+    process = NodeProcess(
+        domain,
+        one_robot(tmp_path_factory.mktemp("control")),
+        resource_paths=tmp_path_factory.getbasetemp(),
+    )
     yield process
     process.close()
 
@@ -244,7 +248,8 @@ def test_names_and_namespaces(client: Client, observer: Observer) -> None:
         ("<a>" * 5000, "RESOURCE_PARSE_ERROR"),
         ("<vehicle><dynamics class='nothing'/></vehicle>", "RESOURCE_PARSE_ERROR"),
         ("<vehicle class='courier'><init_pose>a b</init_pose></vehicle>", "RESOURCE_PARSE_ERROR"),
-        ("<include file='/does/not/exist.xml'/>", "MISSING_ASSETS"),
+        ("<include file='missing.xml'/>", "MISSING_ASSETS"),
+        ("<include file='/etc/passwd'/>", "RESOURCE_PARSE_ERROR"),
         ("<robot name='urdf'/>", "UNSUPPORTED_FORMAT"),
         ("<?xml version='1.0'?><sdf/>", "UNSUPPORTED_FORMAT"),
     ],

@@ -153,7 +153,7 @@ def test_steps_end_when_the_state_changes() -> None:
 
 
 def test_reset_restores_what_was_there(simulation: Simulation, world: World) -> None:
-    courier = vehicle_source(world, "courier", "")
+    courier = vehicle_source(world, "courier", "", simulation.trust)
     simulation.spawn(SpawnRequest(source=courier, name="a", pose=Pose(1.0, 1.0)))
     simulation.delete("r1")
     world.run(0.1)
@@ -170,7 +170,7 @@ def test_reset_restores_what_was_there(simulation: Simulation, world: World) -> 
 def test_what_is_deleted_while_it_touches_leaves_no_trace(
     simulation: Simulation, world: World
 ) -> None:
-    courier = vehicle_source(world, "courier", "")
+    courier = vehicle_source(world, "courier", "", simulation.trust)
     simulation.spawn(SpawnRequest(source=courier, name="a", pose=Pose(-2.3, 1.0)))
     world.step()
     assert world.vehicles["r1"].in_collision
@@ -198,7 +198,7 @@ def test_a_world_that_cannot_be_loaded_leaves_the_present_one_in_its_state(
 
 def test_no_filter_of_names_takes_long(simulation: Simulation, world: World) -> None:
     """Python's `re` tries 2^40 ways to match this one."""
-    courier = vehicle_source(world, "courier", "")
+    courier = vehicle_source(world, "courier", "", simulation.trust)
     name = 40 * "a" + "b"
     simulation.spawn(SpawnRequest(source=courier, name=name, pose=Pose(1.0, 1.0)))
 
@@ -216,7 +216,7 @@ def test_no_filter_of_names_takes_long(simulation: Simulation, world: World) -> 
 
 def test_overlaps_are_reported_at_once(simulation: Simulation, world: World) -> None:
     """By Python warnings, which the node logs, even if nothing steps."""
-    courier = vehicle_source(world, "courier", "")
+    courier = vehicle_source(world, "courier", "", simulation.trust)
     x, y = world.vehicles["r1"].pose.x, world.vehicles["r1"].pose.y
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

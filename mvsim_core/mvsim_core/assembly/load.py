@@ -12,6 +12,7 @@ from pathlib import Path
 from mvsim_core import progress
 from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem
+from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.world.data import Data
 from mvsim_core.world.world import World
@@ -25,6 +26,7 @@ def load_world(
     variables: Mapping[str, str] | None = None,
     seed: int = 0,
     change: Callable[[WorldSpec], WorldSpec] | None = None,
+    access: FileAccess | None = None,
 ) -> World:
     """Load a world file and make it ready to step.
 
@@ -34,6 +36,7 @@ def load_world(
         variables: Values for `${NAME}` in the file; they win over the file's own.
         seed: Random seed of the file and of the sensors.
         change: Function that maps the spec of the file to the spec that is built.
+        access: What a text may read that a stranger wrote; None: everything.
 
     Raises:
         WorldFileError: The file has errors; the message holds all of them.
@@ -41,7 +44,9 @@ def load_world(
     """
     progress.restart()
     with _without_garbage_collection():
-        spec, problems, state = read_world_file(path, text=text, variables=variables, seed=seed)
+        spec, problems, state = read_world_file(
+            path, text=text, variables=variables, seed=seed, access=access
+        )
         spec = spec if change is None else change(spec)
         return world_of(spec, seed=seed, warnings=problems, file_state=state)
 

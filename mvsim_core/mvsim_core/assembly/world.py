@@ -97,7 +97,7 @@ class Assembler:
             try:
                 self._load(element)
             except (BuildError, RemoteError) as error:
-                errors.append(Problem.at(element.where, "element", str(error)))
+                errors.append(Problem.at(element.where, "element", str(error), quotes=True))
         if errors:
             raise BuildError(*errors)
 
@@ -190,7 +190,7 @@ class Assembler:
 
     def warn(self, where: Any, element: str, message: str) -> None:
         """Add a warning once."""
-        problem = Problem.at(where, element, message, "warning")
+        problem = Problem.at(where, element, message, "warning", quotes=True)
         if problem not in self.warnings:
             self.warnings.append(problem)
 

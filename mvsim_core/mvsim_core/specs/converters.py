@@ -60,7 +60,7 @@ class Converter(Generic[T]):
     read: Callable[[str], T]
     write: Callable[[T], str]
     unit: str = ""
-    path: Literal["", "file", "uri"] = ""
+    path: Literal["", "file", "uri", "output"] = ""
     exact: bool = True
     notice: Callable[[str], str] | None = None
 
@@ -310,6 +310,7 @@ _RULE_ANY = "must be 'x y yaw' or 'x y z yaw pitch roll', angles in degrees"
 TEXT: Converter[str] = Converter("text", str.strip, str)
 FILE: Converter[str] = replace(TEXT, kind="path of a local file", path="file")
 URI: Converter[str] = replace(TEXT, kind="path or URI", path="uri")
+OUTPUT: Converter[str] = replace(TEXT, path="output")
 WORDS: Converter[tuple[str, ...]] = Converter("words", _words, " ".join)
 NUMBER: Converter[float] = Converter("number", number, show)
 INTEGER: Converter[int] = Converter("whole number", _integer, str)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mvsim_core.specs.controller import RawSpec
+from mvsim_core.specs.converters import OUTPUT
 from mvsim_core.specs.dynamics import DYNAMICS, DifferentialSpec, DynamicsSpec
 from mvsim_core.specs.friction import FRICTIONS, DefaultFrictionSpec, FrictionSpec
 from mvsim_core.specs.kinematics import KINEMATICS, KinematicsSpec
@@ -57,7 +58,7 @@ class VehicleSpec(SimulableSpec):
     odometry: OdometrySpec = section(OdometrySpec(), "odometry", OdometrySpec)
     sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, by_alias="type", many=True)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
-    log_path: str = param("", help="folder or prefix of the vehicle's CSV logs")
+    log_path: str = param("", conv=OUTPUT, help="folder or prefix of the vehicle's CSV logs")
     auto_start_recording: bool = param(False)
 
     def warnings(self) -> Iterator[str]:

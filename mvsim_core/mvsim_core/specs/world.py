@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, JointSpec, WallsSpec
-from mvsim_core.specs.converters import DEGREES, POINT3, POINTS3, Color, Point3
+from mvsim_core.specs.converters import DEGREES, OUTPUT, POINT3, POINTS3, Color, Point3
 from mvsim_core.specs.element import ELEMENTS
 from mvsim_core.specs.params import (
     NOT_NEGATIVE,
@@ -167,12 +167,14 @@ class WorldSpec(Spec):
     server_address: str = param(
         "localhost", no_effect="there is no server; ROS 2 nodes find each other"
     )
-    save_to_rawlog: str = param("", no_effect=_RAWLOG)
+    save_to_rawlog: str = param("", conv=OUTPUT, no_effect=_RAWLOG)
     rawlog_odometry_rate: float = param(
         10.0, unit="Hz", check=POSITIVE, no_effect="save_to_rawlog has none"
     )
     save_ground_truth_trajectory: str = param(
-        "", help="TUM trajectory files: gt.txt gives gt.VEHICLE.txt, in the working directory"
+        "",
+        conv=OUTPUT,
+        help="TUM trajectory files: gt.txt gives gt.VEHICLE.txt, in the working directory",
     )
     ground_truth_rate: float = param(50.0, unit="Hz", check=POSITIVE)
     max_slope_to_collide: float = param(0.30, no_effect=_SLOPES)

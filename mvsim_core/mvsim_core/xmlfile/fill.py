@@ -10,15 +10,13 @@ value of the prototype stays, and so one run finds all problems.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from mvsim_core.errors import Severity, UnknownName, nearest, suggestion
-from mvsim_core.resources.archives import ArchiveError, archive_of, check_member
-from mvsim_core.specs.converters import BOOLEAN, Converter
+from mvsim_core.specs.converters import BOOLEAN
 from mvsim_core.specs.params import (
     Alias,
     Param,
@@ -32,7 +30,7 @@ from mvsim_core.specs.params import (
     tags_of,
 )
 from mvsim_core.specs.sensor import NAME_PREFIXES, SensorSpec
-from mvsim_core.xmlfile.paths import Packages, PathError, local_path, uri
+from mvsim_core.xmlfile.paths import Packages, PathError, resolved
 from mvsim_core.xmlfile.problems import Problems
 from mvsim_core.xmlfile.reader import Element
 from mvsim_core.xmlfile.substitution import (
@@ -203,7 +201,8 @@ class Values:
         try:
             value = converter.read(text)
             if converter.path and value:
-                value = self._path(value, converter, written.element)
+                origin, access = written.element.origin, self.substitution.applied
+                value = resolved(value, converter.path, origin, self.packages, access)
             if checked and about.check is not None and not about.check.passes(value):
                 raise ValueError(about.check.rule)
         except (ValueError, PathError) as rule:
@@ -230,20 +229,6 @@ class Values:
         except SubstitutionError as error:
             self.report(written.parent, written.line, f"{written.alias.name}: {error}")
             return None
-
-    def _path(self, text: str, converter: Converter[Any], element: Element) -> str:
-        if converter.path == "uri":
-            return uri(text, element.origin, self.packages)
-        path = local_path(text, element.origin, self.packages)
-        inside = archive_of(path)
-        if inside is not None:
-            try:
-                check_member(*inside)
-            except ArchiveError as error:
-                raise PathError(f"is not found: {error}") from None
-        elif not os.path.isfile(path):
-            raise PathError(f"is not found at {path!r}")
-        return path
 
 
 def _candidates(element: Element, alias: Alias, about: Param) -> Iterator[_Written]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from mvsim_core.errors import Problem, Severity, suggestion
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.progress import tracked
+from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.params import Section, Spec, Where, sections, tags_of
@@ -96,6 +97,7 @@ def read_world_file(
     variables: Mapping[str, object] | None = None,
     seed: int = 0,
     allow_shell: bool = False,
+    access: FileAccess | None = None,
 ) -> WorldFile:
     """Return the world of a file or a text, its warnings and hints, and the state after reading.
 
@@ -105,6 +107,7 @@ def read_world_file(
         variables: Values of `${NAME}` in the file; they override its own `<variable>`.
         seed: Seed of the random numbers in formulas.
         allow_shell: Run the commands in `$(...)` by a shell; for trusted files only.
+        access: What a text may read that a stranger wrote; None: everything.
 
     Raises:
         WorldFileError: The file has errors; the message lists all of them.
@@ -112,11 +115,12 @@ def read_world_file(
     if (path is None) == (text is None):
         raise TypeError("exactly one of path and text is required")
     if path is None:
-        origin = Origin("", os.getcwd())
+        origin = Origin("", access.folder if access else os.getcwd(), access=access)
     else:
         file = os.path.abspath(os.fspath(path))
         origin = Origin(file, os.path.dirname(file))
-    loader = Loader(_initial_state(origin, variables or {}, seed, allow_shell=allow_shell))
+    state = _initial_state(origin, variables or {}, seed, allow_shell=allow_shell)
+    loader = Loader(state, access=access)
     reader = loader.reader
     nodes = reader.open(origin) if text is None else reader.read(text, origin)
     spec = loader.world(nodes)
@@ -150,6 +154,7 @@ def read_vehicle(
     name: str = "",
     pose: Pose | None = None,
     taken: Collection[str] = (),
+    access: FileAccess | None = None,
 ) -> tuple[VehicleSpec, tuple[Problem, ...], FileState]:
     """Return the vehicle of a text such as `<vehicle class="jackal"/>`, and what changes by it.
 
@@ -161,6 +166,7 @@ def read_vehicle(
         name: Overrides the name in the text.
         pose: Overrides the initial pose in the text, world frame.
         taken: Names that a vehicle without a name must not get.
+        access: What the text may read if a stranger wrote it; None: everything.
 
     Returns:
         The vehicle, the warnings, and the state for the next text.
@@ -170,11 +176,16 @@ def read_vehicle(
     """
     if state is None:
         state = _initial_state(Origin("", os.getcwd()), {}, 0, allow_shell=False)
-    loader = Loader(state, taken)
-    nodes = loader.reader.read(text, state.origin)
+    loader = Loader(state, taken, access)
+    nodes = loader.reader.read(text, loader.origin)
     spec = loader.vehicle(nodes, name)
     warnings = loader.problems.warnings()
-    return (spec if pose is None else replace(spec, init_pose=pose)), warnings, loader.state()
+    after = loader.state()
+    if access is not None:  # classes and variables of a stranger are not for later texts
+        after = replace(
+            after, classes=state.classes, variables=state.variables, version=state.version
+        )
+    return (spec if pose is None else replace(spec, init_pose=pose)), warnings, after
 
 
 def _initial_state(
@@ -196,10 +207,17 @@ def _initial_state(
 class Loader:
     """Reads one document into the spec of a world or of a vehicle."""
 
-    def __init__(self, state: FileState, taken: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        state: FileState,
+        taken: Collection[str] = (),
+        access: FileAccess | None = None,
+    ) -> None:
         """Start from what earlier documents left; names in `taken` are not given to others."""
         self._before = state
-        self._origin = state.origin
+        self.origin = (
+            state.origin if access is None else Origin("", state.origin.directory, access=access)
+        )
         self._random = Random()
         self._random.setstate(state.random)
         self._variables = Variables(state.variables, state.version, state.fixed)
@@ -207,7 +225,9 @@ class Loader:
         self._counts = dict(state.counts)
         self._taken = taken
         packages = Packages()
-        substitution = Substitution(self._variables, self._random, packages, state.allow_shell)
+        substitution = Substitution(
+            self._variables, self._random, packages, state.allow_shell, access
+        )
         self.problems = Problems()
         self.reader = Reader(self.problems, substitution, packages)
         self.values = Values(self.problems, substitution, packages)
@@ -252,7 +272,7 @@ class Loader:
                 handler(element)
         whole = Element(root, self._scope(), rest, included=False, in_class=False)
         given = {name: tuple(specs) for name, specs in self._found.items()}
-        spec = self.filler.fill(WorldSpec(), [whole], given={**given, "file": self._origin.file})
+        spec = self.filler.fill(WorldSpec(), [whole], given={**given, "file": self.origin.file})
         self._check_references(spec)
         return spec
 
@@ -267,16 +287,16 @@ class Loader:
             else:
                 message = f"expected <vehicle>, got <{element.tag[:60]}>"
                 self.values.report(element, element.line, message)
-        if len(found) != 1 and not self.problems.all():
+        if len(found) != 1 and not self.problems.failed:
             self._top_error(f"expected one <vehicle>, got {len(found)}")
         spec = found[0] if found else None
         return spec if isinstance(spec, VehicleSpec) else VehicleSpec()
 
     def _scope(self) -> Scope:
-        return Scope(self._origin, self._variables.version)
+        return Scope(self.origin, self._variables.version)
 
     def _top_error(self, message: str, line: int = 0) -> None:
-        self.problems.report(self._origin, line, "", message)
+        self.problems.report(self.origin, line, "", message)
 
     def _root(self, nodes: list[Node]) -> Node | None:
         roots = [node for node in nodes if node.tag in _ROOTS]
@@ -286,7 +306,7 @@ class Loader:
                 if nodes[0].tag in CLASS_TAGS or nodes[0].tag == "sensor":
                     message += "; this file is a definition, to be included by a world file"
                 self._top_error(message, nodes[0].line)
-            elif all(problem.severity != "error" for problem in self.problems.all()):
+            elif not self.problems.failed:
                 self._top_error("the file has no <mvsim_world>")
             return None
         root = roots[0]
@@ -298,7 +318,7 @@ class Loader:
         return root
 
     def _root_warning(self, node: Node, message: str) -> None:
-        self.problems.report(self._origin, node.line, node.tag, message, "warning")
+        self.problems.report(self.origin, node.line, node.tag, message, "warning")
 
     def add_class(self, element: Element) -> None:
         """Add a vehicle, block or actor class, or replace the one of the same name."""

@@ -9,7 +9,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from mvsim_core.resources.archives import archive_of
+from mvsim_core.resources.access import FileAccess
+from mvsim_core.resources.archives import ArchiveError, archive_of, check_member
 from mvsim_core.xmlfile.problems import Origin
 
 _ABSOLUTE = re.compile(r"^(?:[/\\]|[A-Za-z]:[/\\])")
@@ -89,17 +90,26 @@ def is_remote(text: str) -> bool:
     return _REMOTE.match(text) is not None
 
 
-def local_path(text: str, origin: Origin, packages: Packages) -> str:
+def local_path(
+    text: str, origin: Origin, packages: Packages, access: FileAccess | None = None
+) -> str:
     """Return the absolute path of a local file named in a world file.
 
     A relative path starts from the folder of the file that it is written in; if there is no such
-    file, from the folders of the files that include that one, as in the original.
+    file, from the folders of the files that include that one, as in the original. With `access`,
+    no other file is even looked for.
     """
     if is_remote(text):
         raise PathError("must be a local file, not a web address")
     if "\0" in text:
         raise PathError("must not contain a zero character")
     package = _PACKAGE.match(text)
+    if package and access is not None:
+        prefix = packages.prefix(package.group(1))
+        share = os.path.join(prefix, "share", package.group(1)) if prefix else None
+        if share is None or not access.allows(os.path.join(share, package.group(2))):
+            raise PathError(access.outside)
+        return os.path.normpath(os.path.join(share, package.group(2)))
     if package:
         share = packages.share(package.group(1), origin.directory)
         if share is None:
@@ -111,20 +121,55 @@ def local_path(text: str, origin: Origin, packages: Packages) -> str:
     if text.lower().startswith("file://"):
         text = text[len("file://") :]
     if _ABSOLUTE.match(text):
-        return os.path.normpath(text)
-    candidates = [
-        os.path.normpath(os.path.join(place.directory, text)) for place in origin.chain()
-    ]
+        candidates = [os.path.normpath(text)]
+    else:
+        candidates = [
+            os.path.normpath(os.path.join(place.directory, text)) for place in origin.chain()
+        ]
+    if access is not None:
+        candidates = [path for path in candidates if access.allows(path)]
+        if not candidates:
+            raise PathError(access.outside)
     return next((path for path in candidates if _exists(path)), candidates[0])
 
 
-def uri(text: str, origin: Origin, packages: Packages) -> str:
+def uri(text: str, origin: Origin, packages: Packages, access: FileAccess | None = None) -> str:
     """Return the address of a mesh or image: http(s) as it is, anything else a local path."""
+    if is_remote(text) and access is not None and not access.remote:
+        raise PathError(access.no_address)
     if is_remote(text) or not text:
         return text
     if text.startswith("model://"):
         raise PathError("must be a path, package://, file:// or http(s)://, not model://")
-    return local_path(text, origin, packages)
+    return local_path(text, origin, packages, access)
+
+
+def resolved(
+    text: str, kind: str, origin: Origin, packages: Packages, access: FileAccess | None
+) -> str:
+    """Return what a value that names a file means; `kind` is that of its `Converter.path`.
+
+    Raises:
+        PathError: There is no such file, or `access` does not permit it.
+    """
+    if kind == "output":
+        if access is not None:
+            raise PathError("must not be given by a message: it names a file to be written")
+        return text
+    if kind == "uri":
+        return uri(text, origin, packages, access)
+    path = local_path(text, origin, packages, access)
+    inside = archive_of(path)
+    if inside is not None:
+        try:
+            check_member(*inside)
+        except ArchiveError as error:
+            # Names in the archive are not for strangers.
+            reason = f": {error}" if access is None else " in the archive"
+            raise PathError(f"is not found{reason}") from None
+    elif not os.path.isfile(path):
+        raise PathError(f"is not found at {path!r}")
+    return path
 
 
 def _exists(path: str) -> bool:

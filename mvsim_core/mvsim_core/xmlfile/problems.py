@@ -10,18 +10,23 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mvsim_core.errors import Problem, Severity, WorldFileError
+from mvsim_core.resources.access import FileAccess
 
 MAX_PROBLEMS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A file and the place it is included from; `file` is "" for a world given as text."""
+    """A file and the place it is included from; `file` is "" for a world given as text.
+
+    `access` is what the file may read, None for everything; files that it includes have the same.
+    """
 
     file: str
     directory: str
     parent: Origin | None = None
     line: int = 0
+    access: FileAccess | None = None
 
     def chain(self) -> Iterator[Origin]:
         """Iterate over this file and the files that include it, innermost first."""
@@ -52,6 +57,11 @@ class Problems:
     def full(self) -> bool:
         """Whether further warnings are counted but not kept."""
         return len(self._found) >= MAX_PROBLEMS
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error among them."""
+        return any(problem.severity == "error" for problem in self._found.values())
 
     def report(
         self,
@@ -108,10 +118,9 @@ class Problems:
 
     def warnings(self) -> tuple[Problem, ...]:
         """Return the warnings, or raise WorldFileError if there are errors."""
-        problems = self.all()
-        if any(problem.severity == "error" for problem in problems):
+        if self.failed:
             self.abort()
-        return problems
+        return self.all()
 
     def hints(self) -> tuple[Problem, ...]:
         """Return the hints, each once at its first place, in the order they were found."""

@@ -9,10 +9,12 @@ control works at every depth, in every file.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from mvsim_core.resources.access import INCLUDED_SUFFIX
 from mvsim_core.specs.converters import number
 from mvsim_core.xmlfile.markup import MarkupError, MarkupWarning, Node, decode, parse
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path
@@ -144,8 +146,7 @@ class Reader:
                 self._cannot_read(origin, f"cannot read {origin.file!r}: {reason}")
                 return []
             try:
-                with open(origin.file, "rb") as file:
-                    data = file.read(MAX_FILE_SIZE + 1)
+                data = _content(origin.file, MAX_FILE_SIZE + 1)
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
                 self._cannot_read(origin, f"cannot read {origin.file!r}: {reason}")
@@ -357,8 +358,11 @@ class Reader:
         if values is None:
             return
         here = place.scope.origin
+        access = self.substitution.applied
         try:
-            path = local_path(values[0], here, self.packages)
+            path = local_path(values[0], here, self.packages, access)
+            if access is not None and not path.lower().endswith(INCLUDED_SUFFIX):
+                raise PathError(f"must end with {INCLUDED_SUFFIX}")
         except PathError as error:
             self._error(node, place, f"file {error}, got {values[0][:60]!r}")
             return
@@ -366,8 +370,9 @@ class Reader:
         if self._included > MAX_INCLUDED:
             self._error(node, place, f"more than {MAX_INCLUDED} includes")
             self.problems.abort()
-        path = self._searched(path, values[0], node, place)
-        origin = Origin(path, os.path.dirname(path), here, node.line)
+        if access is None:
+            path = self._searched(path, values[0], node, place)
+        origin = Origin(path, os.path.dirname(path), here, node.line, access)
         origin = self._origins.setdefault(origin, origin)  # one object, to find elements by
         if any(path == above.file for above in here.chain()):
             self._error(node, place, f"include loop: {_route(origin)}")
@@ -385,6 +390,25 @@ class Reader:
         yield from self._expand(
             nodes, _Place(scope, place.depth + 1, True, place.in_class, repeated=True)
         )
+
+
+def _content(path: str, size: int) -> bytes:
+    """Return the first bytes of a file; BlockingIOError for one that would have to be waited for.
+
+    Some files of the kernel look like regular ones and never end.
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | (os.O_NONBLOCK if os.path.isfile(path) else 0)
+    with open(os.open(path, flags), "rb", buffering=0) as file:
+        parts = []
+        while size > 0:
+            part = file.read(size)
+            if part is None:
+                raise BlockingIOError(errno.EAGAIN, "it has no end")
+            if not part:
+                break
+            parts.append(part)
+            size -= len(part)
+    return b"".join(parts)
 
 
 def _route(origin: Origin) -> str:

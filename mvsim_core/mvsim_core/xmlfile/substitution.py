@@ -8,6 +8,10 @@ being read; variables; MVSIM_CURRENT_FILE_DIRECTORY; environment variables; its 
 
 No command is run: `$(ros2 pkg prefix X)` is answered from the ament index, any other command is
 an error unless the caller allows shell commands.
+
+A text with limited `FileAccess` gets no environment variable and no command. In a document of a
+stranger this holds for each value that he writes, and for values of the user's classes as far as
+they contain variables or arguments of his.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from random import Random
 from typing import NamedTuple
 
 from mvsim_core.errors import suggestion
+from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.converters import number, show
 from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import Packages
@@ -70,7 +75,7 @@ class Variables:
     def __init__(self, history: History, version: int, fixed: frozenset[str]) -> None:
         """Continue from an earlier text; `<variable>` does not change the names in `fixed`."""
         self.fixed = fixed
-        self.version = version
+        self.version = self._first_version = version
         self.broken: set[str] = set()  # whose values could not be evaluated
         self._history = {name: (list(at), list(texts)) for name, (at, texts) in history.items()}
         self._by_lower = {name.lower(): name for name in history}
@@ -91,6 +96,12 @@ class Variables:
         versions, texts = self._history[name]
         index = bisect_right(versions, version)
         return texts[index - 1] if index else None
+
+    def is_new(self, name: str, version: int) -> bool:
+        """Return whether the value that a variable had at a version is from the present text."""
+        versions, _ = self._history.get(name, ((), ()))
+        index = bisect_right(versions, version)
+        return index > 0 and versions[index - 1] > self._first_version
 
     def spelled(self, name: str) -> str:
         """Return `name` as it was defined if only its case differs."""
@@ -157,10 +168,21 @@ class Substitution:
     """
 
     def __init__(
-        self, variables: Variables, random: Random, packages: Packages, allow_shell: bool
+        self,
+        variables: Variables,
+        random: Random,
+        packages: Packages,
+        allow_shell: bool,
+        access: FileAccess | None = None,
     ) -> None:
-        """Use the given tables; with `allow_shell`, run the commands in `$(...)`."""
+        """Use the given tables; with `allow_shell`, run the commands in `$(...)`.
+
+        `access` is that of the document, None for one of the user.
+        """
         self.variables = variables
+        #: What limits the value that was evaluated last: its element or a part of it is foreign.
+        self.applied: FileAccess | None = None
+        self._access = access
         self._formulas = Formulas(random)
         self.packages = packages
         self.allow_shell = allow_shell
@@ -171,6 +193,7 @@ class Substitution:
 
     def text(self, raw: str, scope: Scope, names: Mapping[str, str] = NO_NAMES) -> str:
         """Return `raw` with all substitutions made, or raise SubstitutionError."""
+        self.applied = scope.origin.access
         if "$" not in raw:
             return raw
         self._limit = min(self._steps + MAX_STEPS_PER_VALUE, MAX_STEPS)
@@ -214,8 +237,7 @@ class Substitution:
         name, default = _split(body)
         name = self._expand(name, scope, names, depth + 1).strip()
         if begin == "$env{":
-            text: str | None = os.environ.get(name)
-            inner = scope
+            text, inner = self._environment(name), scope
         else:
             text, inner = self._find(name, scope, names)
         if text is None and default is not None:
@@ -231,20 +253,30 @@ class Substitution:
             return text, inner
         if name == _DIRECTORY:
             return scope.origin.directory, scope
-        return os.environ.get(name), scope
+        return self._environment(name), scope
+
+    def _environment(self, name: str) -> str | None:
+        return os.environ.get(name) if self.applied is None else None
 
     def _variable(
         self, name: str, scope: Scope, names: Mapping[str, str]
     ) -> tuple[str | None, Scope]:
         if scope.arguments is not None and scope.outer is not None and name in scope.arguments:
+            self.applied = self.applied or scope.outer.origin.access
             return scope.arguments[name], scope.outer
         if name in names:
             self.changing += 1
             return names[name], scope
-        if not scope.prefers_latest:
-            return self.variables.get(name, scope.version), scope
-        self.changing += 1
-        return self.variables.get(name, self.variables.version), scope
+        version = scope.version
+        if scope.prefers_latest:
+            self.changing += 1
+            version = self.variables.version
+        return self._value(name, version), scope
+
+    def _value(self, name: str, version: int) -> str | None:
+        if self._access is not None and self.variables.is_new(name, version):
+            self.applied = self._access
+        return self.variables.get(name, version)
 
     def _too_many(self) -> str:
         if self._steps > MAX_STEPS:
@@ -256,6 +288,8 @@ class Substitution:
             raise ReportedError(f"variable {name!r} has no value")
 
     def _unknown(self, begin: str, name: str) -> str:
+        if begin == "$env{" and self.applied is not None:
+            return "a text from a message gets no environment variables"
         if begin == "$env{":
             return f"environment variable {name!r} is not set"
         return f"undefined variable {name!r}{suggestion(name, self.variables.names())}"
@@ -269,7 +303,7 @@ class Substitution:
             for spelled in (name, self.variables.spelled(name)):
                 text, inner = self._variable(spelled, scope, names)
                 if text is None:
-                    text = self.variables.get(spelled, self.variables.version)
+                    text = self._value(spelled, self.variables.version)
                     self.changing += text is not None
                 if text is not None:
                     return _numeric(name, self._expand(text, inner, names, 1))
@@ -282,6 +316,8 @@ class Substitution:
             raise SubstitutionError(f"in formula {short(body)!r}: {error}") from None
 
     def _command(self, command: str) -> str:
+        if self.applied is not None:
+            raise SubstitutionError("a text from a message runs no commands")
         query = _PREFIX_COMMAND.match(command)
         if query:
             return self._package(query.group(2), share=query.group(1) is not None)

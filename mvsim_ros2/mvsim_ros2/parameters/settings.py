@@ -134,6 +134,13 @@ def _three_way(value: Any) -> str:
     raise ValueError
 
 
+def _folders(value: Any) -> str:
+    """Return folders separated by colons."""
+    if isinstance(value, list | tuple):
+        return ":".join(map(_text, value))
+    return _text(value)
+
+
 def _start_poses(value: Any) -> str:
     """Return start poses that can be read, still as a text."""
     parse_start_poses(_text(value))
@@ -315,7 +322,22 @@ class Settings:
         _no_spaces,
         "a name without spaces, or empty",
     )
+    resource_paths: str = _param(
+        "",
+        "Folders below which LoadWorld and SpawnEntity may name files, besides those of the world"
+        " and of the worlds of this package; see docs/trust.md.",
+        _folders,
+        "a text of folders separated by ':', or a list of them",
+    )
+    allow_remote_files: bool = _switch(
+        False, "Let worlds and vehicles that come as text name http and https addresses."
+    )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")
+
+    @property
+    def resource_folders(self) -> tuple[str, ...]:
+        """The folders of `resource_paths`."""
+        return tuple(filter(None, self.resource_paths.split(":")))
 
     @property
     def publishes_map(self) -> bool:

@@ -145,7 +145,8 @@ class Handlers:
         world = self._simulation.require_world()
         # A field of its own since version 2.0 of the interface.
         resource = getattr(request, "entity_resource", request)
-        source = vehicle_source(world, resource.uri, resource.resource_string)
+        trust = self._simulation.trust
+        source = vehicle_source(world, resource.uri, resource.resource_string, trust)
         stamped = request.initial_pose
         wanted = SpawnRequest(
             source=source,
@@ -163,7 +164,7 @@ class Handlers:
     def get_spawnables(self, request: Any, response: Any) -> None:
         """Return the vehicle classes of the world, and those of files."""
         world = self._simulation.require_world()
-        found, empty = spawnables(request.sources)
+        found, empty = spawnables(request.sources, self._simulation.trust)
         found = [(name, "vehicle class of the world") for name in class_names(world)] + found
         response.spawnables = [messages.spawnable_message(*each) for each in found]
         if empty:
@@ -214,6 +215,7 @@ class Handlers:
         paths = available_worlds(
             self._simulation.source,
             request.additional_sources,
+            self._simulation.trust,
             continue_on_error=request.continue_on_error,
         )
         if not request.filter.tags:  # worlds have no tags

@@ -30,6 +30,7 @@ from mvsim_ros2.simulation.request_queue import CAPACITY
 from mvsim_ros2.simulation.result_codes import FAILED, OK, SPAWN_FAILED, RequestError
 from mvsim_ros2.simulation.sim_state import MAX_STEPS, StepRequest
 from mvsim_ros2.simulation.simulation import Simulation
+from mvsim_ros2.simulation.trust import public_text
 
 
 def snake_case(name: str) -> str:
@@ -176,8 +177,11 @@ class SimulationServices:
         except MvsimError as error:
             return error
         except Exception as error:  # a bug in a handler must not end the simulation
-            self._node.get_logger().error(traceback.format_exc())
-            return RequestError(FAILED, f"internal error: {error!r}")
+            # Not on /rosout: a traceback may quote what clients must not see.
+            traceback.print_exc()
+            text = f"internal error: {type(error).__name__}"
+            self._node.get_logger().error(f"{text}; standard error has the traceback")
+            return RequestError(FAILED, text)
         return None
 
     async def _spawn_entities(self, request: Any, response: Any) -> Any:
@@ -249,5 +253,5 @@ def _with_result(response: Any, error: MvsimError | None) -> Any:
             response.result.result = OK
         return response
     response.result.result = error.code if isinstance(error, RequestError) else FAILED
-    response.result.error_message = str(error).replace("\0", "")
+    response.result.error_message = public_text(error).replace("\0", "")
     return response

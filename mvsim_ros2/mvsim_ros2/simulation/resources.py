@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
 from mvsim_core import UnknownName, World
+from mvsim_core.resources.access import INCLUDED_SUFFIX
 from mvsim_ros2.simulation.result_codes import (
     NO_RESOURCE,
     NOT_FOUND,
@@ -18,6 +19,7 @@ from mvsim_ros2.simulation.result_codes import (
     UNSUPPORTED_FORMAT,
     RequestError,
 )
+from mvsim_ros2.simulation.trust import Trust
 
 #: Native formats that can be spawned.
 FORMATS = ("mvsim",)
@@ -42,36 +44,42 @@ class VehicleSource:
         text: XML of one <vehicle>, with the class or include that it needs.
         base_name: Start of a generated name.
         name: Name that the XML itself gives, or "".
+        foreign: Whether a client wrote the XML; else it stands in the user's files.
     """
 
     text: str
     base_name: str
     name: str = ""
+    foreign: bool = False
 
 
-def vehicle_source(world: World, uri: str, text: str) -> VehicleSource:
+def vehicle_source(world: World, uri: str, text: str, trust: Trust) -> VehicleSource:
     """Return the XML of a vehicle from the resource of a SpawnEntity request.
 
     Args:
         world: The world, for its vehicle classes and its folder.
         uri: A vehicle class of the world, or a file, with #class if it has several; or "".
         text: XML; used instead of the URI if both are given.
+        trust: Which files clients may name.
 
     Raises:
         RequestError: With the code of SpawnEntity.
     """
     if text.strip():
-        return _from_text(text)
+        return replace(_from_text(text), foreign=True)
     if not uri.strip():
         raise RequestError(NO_RESOURCE, "both uri and resource_string are empty")
     known = class_names(world)
     if uri in known:
         return _of_class(uri)
     location, _, class_name = uri.partition("#")
-    folders = (Path(world.spec.file).parent, Path.cwd())
+    folders = (Path(trust.folder), Path.cwd())
     paths = [resolve_uri(location, folder) for folder in folders]
-    path = next(filter(_is_file, paths), paths[0])
-    if path.suffix.lower() in UNSUPPORTED_SUFFIXES:
+    allowed = [path for path in paths if trust.access.allows(str(path))]
+    if not allowed and known and "/" not in location and not Path(location).suffix:
+        raise RequestError(NOT_FOUND, str(UnknownName("vehicle class", uri, known)))
+    path = next(filter(_is_file, allowed), None) or trust.check(paths[0])
+    if path.suffix.lower() in UNSUPPORTED_SUFFIXES or (_is_file(path) and not is_xml(path)):
         raise RequestError(UNSUPPORTED_FORMAT, f"{path.name}: only MVSim's own XML can be spawned")
     if not _is_file(path):
         unknown = UnknownName("vehicle class", uri, known)
@@ -82,6 +90,11 @@ def vehicle_source(world: World, uri: str, text: str) -> VehicleSource:
 def class_names(world: World) -> tuple[str, ...]:
     """Return the vehicle classes of a world."""
     return world.file_state.class_names() if world.file_state is not None else ()
+
+
+def is_xml(path: Path) -> bool:
+    """Return whether a file may hold worlds or classes; of others no content is read."""
+    return path.suffix.lower() == INCLUDED_SUFFIX
 
 
 def classes_in(path: Path) -> list[str]:

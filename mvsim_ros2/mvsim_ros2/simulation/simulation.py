@@ -22,6 +22,7 @@ from mvsim_ros2.simulation.sim_state import LOADING, PAUSED, PLAYING, QUITTING, 
 from mvsim_ros2.simulation.sim_state import NO_WORLD as STATE_NO_WORLD
 from mvsim_ros2.simulation.spawning import ALL, DEFAULT, STATE, Spawner, SpawnRequest
 from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
+from mvsim_ros2.simulation.trust import Trust
 from mvsim_ros2.simulation.worlds import load
 
 #: Largest velocity or angle of a command [m/s, rad/s, rad], and largest torque [N m]. What is
@@ -38,8 +39,11 @@ class Simulation:
         seed: Random seed of the worlds.
         paused: Whether it starts paused.
         wall_time: Whether stamps follow the wall clock.
+        trust: What clients may name; None: the folders of the world.
 
     Attributes:
+        trust: What clients may name.
+        world_from_client: Whether a client chose the present world.
         metadata: Metadata that clients have set, by entity name.
         on_world_changed: Called after another world, or none, is loaded.
         on_vehicles_changed: Called after vehicles were spawned, deleted or reset.
@@ -53,8 +57,12 @@ class Simulation:
         seed: int = 0,
         paused: bool = False,
         wall_time: bool = False,
+        trust: Trust | None = None,
     ):
         """Start with a world."""
+        self.trust = trust or Trust()
+        self.trust.set_world(world)
+        self.world_from_client = False
         self.stamp_clock = WallStampClock(world.dt) if wall_time else StampClock(world.dt)
         self.sim_state = SimState(PAUSED if paused else PLAYING)
         self.source = source
@@ -62,7 +70,7 @@ class Simulation:
         self.on_world_changed: Callable[[], None] = lambda: None
         self._seed = seed
         self._world: World | None = world
-        self._spawner = Spawner(world, self.stamp_clock)
+        self._spawner = Spawner(world, self.stamp_clock, self.trust)
         self.metadata: dict[str, Metadata] = {}
 
     @property
@@ -218,7 +226,7 @@ class Simulation:
         before = self.sim_state.state
         self.sim_state.set(LOADING)
         try:
-            world = load(uri, text, self._seed)
+            world = load(uri, text, self._seed, self.trust)
         except BaseException:
             self.sim_state.set(before)
             raise
@@ -228,7 +236,9 @@ class Simulation:
             self.stamp_clock.carry_over(self._world.ticks, world.dt)
             self._world.close()
         self._world = world
-        self._spawner = Spawner(world, self.stamp_clock)
+        self.world_from_client = True
+        self.trust.set_world(world)
+        self._spawner = Spawner(world, self.stamp_clock, self.trust)
         self.metadata = {}
         self.source = "" if text.strip() else world.spec.file
         self.sim_state.set(STOPPED)

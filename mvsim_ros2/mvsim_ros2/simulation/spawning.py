@@ -24,6 +24,7 @@ from mvsim_ros2.simulation.result_codes import (
     RequestError,
 )
 from mvsim_ros2.simulation.stamp_clock import StampClock
+from mvsim_ros2.simulation.trust import Trust, public_text
 
 #: Scopes of a reset, see simulation_interfaces/srv/ResetSimulation.
 TIME, STATE, SPAWNED = 1, 2, 4
@@ -72,10 +73,12 @@ class Spawner:
     Args:
         world: The world.
         stamp_clock: Its time in stamps.
+        trust: What clients may name.
     """
 
-    def __init__(self, world: World, stamp_clock: StampClock) -> None:
+    def __init__(self, world: World, stamp_clock: StampClock, trust: Trust) -> None:
         """Start with the vehicles of the world file."""
+        self._trust = trust
         self.world = world
         self.stamp_clock = stamp_clock
         self.spawned: dict[str, SpawnedVehicle] = {}
@@ -96,7 +99,7 @@ class Spawner:
             allow_renaming=request.allow_renaming,
         )
         self._check_namespace(request.namespace)
-        spec = replace(self._read(source.text, name), init_pose=request.pose)
+        spec = replace(self._read(source, name), init_pose=request.pose)
         self._add(name, SpawnedVehicle(spec, request.namespace.rstrip("/")))
         return name
 
@@ -118,22 +121,30 @@ class Spawner:
             if other.namespace.strip("/") == wanted:
                 raise RequestError(NAMESPACE_INVALID, f"namespace {wanted!r} is that of {name!r}")
 
-    def _read(self, text: str, name: str) -> Any:
+    def _read(self, source: VehicleSource, name: str) -> Any:
+        state = self.world.file_state
+        # What a client's own world defines is his, also where the user's file uses it.
+        foreign = source.foreign or state is None or state.origin.access is not None
+        access = self._trust.access if foreign else None
         try:
-            spec, _, self.world.file_state = read_vehicle(text, self.world.file_state, name=name)
+            spec, _, self.world.file_state = read_vehicle(
+                source.text, state, name=name, access=access
+            )
         except WorldFileError as error:
-            raise RequestError(_code_of(str(error)), str(error)) from None
-        except (RecursionError, MemoryError, ValueError, OSError) as error:
-            raise RequestError(PARSE_ERROR, f"cannot be read: {error}") from None
+            raise RequestError(_code_of(str(error)), public_text(error)) from None
+        except Exception as error:
+            text = f"cannot be read: {type(error).__name__}"
+            raise RequestError(PARSE_ERROR, text) from error
         return spec
 
     def _add(self, name: str, vehicle: SpawnedVehicle) -> None:
         try:
             self.world.add_vehicle(vehicle.spec, name=name)
         except BuildError as error:
-            raise RequestError(_code_of(str(error)), str(error)) from None
-        except (ValueError, OSError) as error:
-            raise RequestError(PARSE_ERROR, f"{name}: cannot be built: {error}") from None
+            raise RequestError(_code_of(str(error)), public_text(error)) from None
+        except Exception as error:
+            text = f"{name}: cannot be built: {type(error).__name__}"
+            raise RequestError(PARSE_ERROR, text) from error
         self.spawned[name] = vehicle
 
     # ------------------------------------------------------------------ delete
