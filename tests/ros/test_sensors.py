@@ -19,10 +19,12 @@ from sensor_msgs.msg import (
     Imu,
     JointState,
     LaserScan,
+    MagneticField,
     NavSatFix,
     PointCloud2,
+    Range,
 )
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core.rendering.context import GlMissingError, gl_context
@@ -44,6 +46,9 @@ SENSORS = {
     "/r1/gps/fix": NavSatFix,
     "/r1/antenna": NavSatFix,
     "/r1/odom_2": JointState,
+    "/r1/sonar": Range,
+    "/r1/compass": MagneticField,
+    "/r1/imu/mag": MagneticField,
     "/mast": LaserScan,
     "/r1/depth_cam/depth/camera_info": CameraInfo,
     "/r1/depth_cam/depth/image_raw": Image,
@@ -61,6 +66,7 @@ PICTURES = {
     "/r1/depth_cam_rgb/image_raw": Image,
     "/r1/depth_cam_rgb/camera_info": CameraInfo,
 }
+SECTORS = tuple(f"/r1/bumper/{name}" for name in ("front", "left", "back", "right_hand"))
 VEHICLES = {
     "/r1/joint_states": JointState,
     "/car/joint_states": JointState,
@@ -89,6 +95,8 @@ def observer(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     observer.subscribe("/r1/robot_description", String, LATCHED)
     for topic, kind in {**SENSORS, **PICTURES, **VEHICLES}.items():
         observer.subscribe(topic, kind)
+    for topic in SECTORS:
+        observer.subscribe(topic, Bool)
     try:
         eventually(
             lambda: (
@@ -293,6 +301,21 @@ def test_new_subscribers_get_the_initial_pose(domain: int, observer: Observer) -
     assert received.pose.covariance[0] > 0
 
 
+def test_distance_and_magnetic_field(observer: Observer) -> None:
+    sonar = observer.newest("/r1/sonar")
+    assert (sonar.radiation_type, sonar.header.frame_id) == (Range.ULTRASOUND, "sonar")
+    assert sonar.field_of_view == pytest.approx(math.radians(15.0))
+    assert (sonar.min_range, sonar.max_range) == pytest.approx((0.02, 4.0))
+    # the wall, unless the floor is nearer at the rim of the cone
+    assert sonar.range == pytest.approx(0.3 / math.sin(math.radians(7.5)), abs=0.06)
+    compass = observer.newest("/r1/compass")
+    field = compass.magnetic_field
+    assert math.hypot(field.x, field.y, field.z) == pytest.approx(44e-6, rel=0.05)
+    assert field.y > 2e-5  # north is to the left
+    assert compass.magnetic_field_covariance[0] == pytest.approx(25e-14)
+    assert compass.header.frame_id == "compass"
+
+
 def test_wheels_turn_and_contacts_are_published(observer: Observer) -> None:
     command = Twist()
     command.linear.x, command.angular.z = 0.8, 0.2
@@ -310,6 +333,10 @@ def test_wheels_turn_and_contacts_are_published(observer: Observer) -> None:
         touches = eventually(
             lambda: [m for m in observer.all("/contacts")[-20:] if m.contacts], "a contact"
         )[-1]
+        eventually(
+            lambda: [observer.newest(topic).data for topic in SECTORS] == [True] + [False] * 3,
+            "the front of the bumper, alone",
+        )
     (contact,) = touches.contacts
     assert {contact.entity_a, contact.entity_b} == {"r1", "wall"}
     assert contact.position.x == pytest.approx(3.0, abs=0.1)

@@ -63,6 +63,9 @@ SENSORS = """
 <sensor class="gnss" name="antenna"><pose_3d>-0.1 0 0.5 0 0 0</pose_3d>
   <sensor_period>0.2</sensor_period></sensor>
 <sensor class="wheel_encoders" name="odom"><sensor_period>0.05</sensor_period></sensor>
+<sensor class="range" name="sonar"><pose_3d>0.25 0 0.3 0 0 0</pose_3d></sensor>
+<sensor class="magnetometer" name="compass"><sensor_period>0.05</sensor_period></sensor>
+<sensor class="bumper" name="bumper"><sectors>front left back right-hand</sectors></sensor>
 """
 GEOREFERENCE = """
 <georeference><latitude>36.8</latitude><longitude>-2.4</longitude><height>60</height>

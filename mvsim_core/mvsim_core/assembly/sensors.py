@@ -16,7 +16,7 @@ from mvsim_core.sensors.base import SensorContext
 from mvsim_core.sensors.earth import earth_of
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.specs.element import ElevationMapSpec, PropertyRegionSpec
+from mvsim_core.specs.element import ElevationMapSpec, HorizontalPlaneSpec, PropertyRegionSpec
 from mvsim_core.specs.sensor import LaserSpec, SensorSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
@@ -48,6 +48,9 @@ class SensorMaker:
         self._regions = tuple(e for e in world.elements if isinstance(e, PropertyRegionSpec))
         self._uneven = any(isinstance(e, ElevationMapSpec) for e in world.elements) or any(
             b.geometry is not None and b.geometry.type in UNEVEN for b in world.blocks
+        )
+        self._implied_floor = not any(
+            isinstance(e, ElevationMapSpec | HorizontalPlaneSpec) for e in world.elements
         )
         self._dt = dt
         self._warn = warn
@@ -93,6 +96,7 @@ class SensorMaker:
                 earth=self._earth,
                 regions=self._regions,
                 scene3d=scenes[1],
+                implied_floor=self._implied_floor,
                 warn=partial(self._warn, spec.where, "sensor"),
             )
             make = Laser3d if self._needs_3d(spec) else SENSORS.get(spec.kind)

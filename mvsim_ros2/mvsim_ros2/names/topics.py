@@ -29,8 +29,10 @@ from sensor_msgs.msg import (
     Imu,
     JointState,
     LaserScan,
+    MagneticField,
     NavSatFix,
     PointCloud2,
+    Range,
 )
 from std_msgs.msg import Bool, Float64, Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
@@ -263,6 +265,27 @@ FIX = Topic(
 ENCODERS = Topic(
     "{sensor}", JointState, FAST_DEPTH, "Wheel encoders: position and velocity, no effort."
 )
+RANGE = Topic(
+    "{sensor}",
+    Range,
+    SCAN_DEPTH,
+    "Range sensor: sonar, infrared or cliff; +inf and -inf as in REP-117.",
+    frame="{sensor}",
+)
+MAGNETIC_FIELD = Topic(
+    "{sensor}",
+    MagneticField,
+    FAST_DEPTH,
+    "Magnetometer: T; also on imu/mag if it is the only one.",
+    frame="{sensor}",
+    common_name="imu/mag",
+)
+BUMPER_SECTOR = Topic(
+    "{sensor}/{sector}",
+    Bool,
+    FAST_DEPTH,
+    "Bumper, a topic for each sector: whether it was touched since the last message.",
+)
 IMAGE = Topic(
     "{sensor}/image_raw", Image, 5, "Colour camera: rgb8.", frame="{sensor}_optical_frame"
 )
@@ -347,6 +370,9 @@ OUTPUTS = (
     IMU,
     FIX,
     ENCODERS,
+    RANGE,
+    MAGNETIC_FIELD,
+    BUMPER_SECTOR,
     IMAGE,
     CAMERA_INFO,
     RGB_IMAGE,

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
-from std_msgs.msg import Header
+from std_msgs.msg import Bool, Header
 
 from mvsim_core.registry import Registry
 from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
@@ -21,11 +21,13 @@ from mvsim_ros2.conversions.images import (
     depth_image_message,
     raw_depth_image_message,
 )
-from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message
-from mvsim_ros2.conversions.scans import scan_message
+from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message, magnetic_message
+from mvsim_ros2.conversions.scans import range_message, scan_message
 from mvsim_ros2.conversions.wheels import joint_states_message
 from mvsim_ros2.names.frames import OPTICAL_FRAME, RGB_OPTICAL_FRAME
+from mvsim_ros2.names.topic_names import unique_tokens
 from mvsim_ros2.names.topics import (
+    BUMPER_SECTOR,
     CAMERA_INFO,
     DEPTH,
     DEPTH_INFO,
@@ -34,7 +36,9 @@ from mvsim_ros2.names.topics import (
     FIX,
     IMAGE,
     IMU,
+    MAGNETIC_FIELD,
     POINTS,
+    RANGE,
     RAW_DEPTH,
     RGB_IMAGE,
     RGB_INFO,
@@ -57,6 +61,7 @@ class SensorTopics:
         no_hit: Range of rays without a hit, see the parameter scan_no_hit.
         mvsim_names: Whether to publish also on the topic names of the C++ MVSim.
         joints: Names of the axle joints of the vehicle.
+        sectors: Names of the sectors of a bumper.
         reserved: Topics in use by others, which cannot be aliases.
     """
 
@@ -68,6 +73,7 @@ class SensorTopics:
     no_hit: str = "inf"
     mvsim_names: bool = False
     joints: tuple[str, ...] = ()
+    sectors: tuple[str, ...] = ()
     reserved: frozenset[str] = frozenset()
 
     def create_publisher(self, node: Node, topic: Topic) -> TopicPublisher:
@@ -199,6 +205,57 @@ class EncoderOutput:
     def close(self) -> None:
         """Destroy the publisher."""
         self._output.close()
+
+
+@SENSOR_OUTPUTS.register("range")
+class RangeOutput(SingleTopicOutput):
+    """sensor_msgs/Range."""
+
+    needs_tf: ClassVar[bool] = True
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        super().__init__(node, topics, RANGE, range_message)
+
+
+@SENSOR_OUTPUTS.register("magnetometer")
+class MagneticFieldOutput(SingleTopicOutput):
+    """sensor_msgs/MagneticField."""
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        super().__init__(node, topics, MAGNETIC_FIELD, magnetic_message)
+
+
+@SENSOR_OUTPUTS.register("bumper")
+class BumperOutput:
+    """std_msgs/Bool for each sector of a bumper.
+
+    The common interfaces have no message for bumpers. Drivers of simple robots publish a Bool for
+    each switch, and so does the topic `collision` of a vehicle.
+    """
+
+    needs_tf: ClassVar[bool] = False
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create a publisher for each sector."""
+        self._outputs = [
+            topics.create_publisher(
+                node, replace(BUMPER_SECTOR, name=BUMPER_SECTOR.name.replace("{sector}", token))
+            )
+            for token in unique_tokens(topics.sectors).values()
+        ]
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish the sectors that have subscribers."""
+        for output, pressed in zip(self._outputs, reading.pressed, strict=True):
+            if output.needed:
+                output.publish(Bool(data=pressed))
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        for output in self._outputs:
+            output.close()
 
 
 class MultiTopicOutput:

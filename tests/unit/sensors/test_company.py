@@ -51,6 +51,9 @@ WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
       <sense_rgb>false</sense_rgb><depth_ncols>16</depth_ncols><depth_nrows>12</depth_nrows>
       <depth_cx>8</depth_cx><depth_cy>6</depth_cy><depth_fx>10</depth_fx><depth_fy>10</depth_fy>
       </sensor>
+    <sensor class="range" name="sonar"><pose_3d>0 0 0.5 40 0 0</pose_3d></sensor>
+    <sensor class="magnetometer" name="compass"><sensor_period>0.02</sensor_period></sensor>
+    <sensor class="bumper" name="bumper"><sensor_period>0.05</sensor_period></sensor>
   </vehicle></mvsim_world>"""
 
 
@@ -81,7 +84,7 @@ def everything():
 
 def test_all_kinds_are_read(everything):
     names = {name for name, _ in everything}
-    assert names == {"laser", "imu", "mean", "gps", "ticks", "cloud", "depth"}
+    assert names == set(load_world(text=WORLD).vehicles["r1"].sensors)
 
 
 @pytest.mark.parametrize("seed", range(3))
