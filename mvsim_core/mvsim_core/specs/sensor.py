@@ -113,6 +113,12 @@ class LaserSpec(SensorSpec):
         False, help="with raytrace_3d true: rays pass through the own vehicle, as else always"
     )
     pass_glass: bool = param(False, help=f"where rays are cast against 3D shapes: {_GLASS}")
+    motion_distortion: bool = param(
+        False,
+        help="extension: rays are cast one after the other while the vehicle moves, a full turn in"
+        " a period",
+    )
+    generate_intensity: bool = param(False, help="extension: brightness of the surface, 0 to 1")
     viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
     viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=_DISPLAY)
     viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=_DISPLAY)
@@ -125,8 +131,11 @@ class LaserSpec(SensorSpec):
     )
 
     def errors(self) -> Iterator[str]:
-        """Yield an error if the range is empty."""
+        """Yield errors in the range, and if what only 3D rays can do is asked of planar ones."""
         yield from range_errors(self)
+        for name in ("motion_distortion", "generate_intensity"):
+            if self.raytrace_3d is False and getattr(self, name):
+                yield f"{name} casts rays against 3D shapes, which raytrace_3d false excludes"
 
     def finished(self) -> LaserSpec:
         """Return self with `height` as the pose's z."""

@@ -37,6 +37,7 @@ WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
     <sensor class="laser" name="laser"><sensor_period>0.05</sensor_period>
       <range_std_noise>0.02</range_std_noise><angle_std_noise_deg>0.5</angle_std_noise_deg>
       <dropout>0.2</dropout></sensor>
+    <sensor class="laser" name="swept"><motion_distortion>true</motion_distortion></sensor>
     <sensor class="imu" name="imu"><sensor_period>0.01</sensor_period>
       <angular_velocity_random_walk>0.01</angular_velocity_random_walk></sensor>
     <sensor class="imu" name="mean"><sensor_period>0.02</sensor_period><average>true</average>
