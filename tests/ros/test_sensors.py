@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A robot with a sensor of each class, in front of a wall: all published messages."""
 
+import json
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -54,6 +55,8 @@ SENSORS = {
     "/r1/depth_cam/depth/image_raw": Image,
     "/r1/depth_cam/depth/image": Image,
     "/r1/depth_cam/points": PointCloud2,
+    "/r1/depth_cam/segmentation/image_raw": Image,
+    "/r1/depth_cam/instances/image_raw": Image,
     "/r1/depth_cam_depth/camera_info": CameraInfo,
     "/r1/depth_cam_depth/image_raw": Image,
     "/r1/depth_cam_points": PointCloud2,
@@ -61,6 +64,10 @@ SENSORS = {
 PICTURES = {
     "/r1/eye/image_raw": Image,
     "/r1/eye/camera_info": CameraInfo,
+    "/r1/pair/left/image_raw": Image,
+    "/r1/pair/left/camera_info": CameraInfo,
+    "/r1/pair/right/image_raw": Image,
+    "/r1/pair/right/camera_info": CameraInfo,
     "/r1/depth_cam/image_raw": Image,
     "/r1/depth_cam/camera_info": CameraInfo,
     "/r1/depth_cam_rgb/image_raw": Image,
@@ -93,6 +100,7 @@ def observer(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     observer.subscribe("/r1/tf", TFMessage)
     observer.subscribe("/r1/tf_static", TFMessage, LATCHED)
     observer.subscribe("/r1/robot_description", String, LATCHED)
+    observer.subscribe("/r1/depth_cam/labels", String, LATCHED)
     for topic, kind in {**SENSORS, **PICTURES, **VEHICLES}.items():
         observer.subscribe(topic, kind)
     for topic in SECTORS:
@@ -241,6 +249,30 @@ def test_pictures_have_intrinsics_of_the_same_time(observer: Observer) -> None:
     assert observer.newest("/r1/eye/image_raw").header.frame_id == "eye_optical_frame"
     frame = observer.newest("/r1/depth_cam/image_raw").header.frame_id
     assert frame == "depth cam_rgb_optical_frame"
+
+
+def test_pixels_have_classes_and_instances(observer: Observer) -> None:
+    classes = observer.newest("/r1/depth_cam/segmentation/image_raw")
+    instances = observer.newest("/r1/depth_cam/instances/image_raw")
+    (labels,) = {m.data for m in observer.all("/r1/depth_cam/labels")}
+    names = json.loads(labels)
+    assert (classes.encoding, instances.encoding) == ("mono8", "16UC1")
+    ahead = np.frombuffer(instances.data, "u2").reshape(30, 40)[15, 20]
+    assert names["instances"][str(ahead)] == {"name": "wall", "class": "block"}
+    ahead = np.frombuffer(classes.data, "u1").reshape(30, 40)[15, 20]
+    assert names["classes"][str(ahead)] == "block"
+    assert classes.header.frame_id == "depth cam_optical_frame"
+
+
+@pytest.mark.skipif(not has_gl(), reason="no OpenGL here")
+def test_a_stereo_pair_as_image_geometry_wants_it(observer: Observer) -> None:
+    left, right = (observer.newest(f"/r1/pair/{side}/camera_info") for side in ("left", "right"))
+    assert (left.p[3], right.p[3]) == pytest.approx((0.0, -40 * 0.1))
+    assert left.header.frame_id == right.header.frame_id == "pair_optical_frame"
+    assert list(left.k) == list(right.k)
+    pictures = observer.newest("/r1/pair/right/image_raw")
+    assert pictures.header.frame_id == "pair_optical_frame"
+    assert (pictures.width, pictures.height, pictures.encoding) == (32, 24, "rgb8")
 
 
 def test_imu_by_rep_145(observer: Observer) -> None:

@@ -15,7 +15,14 @@ from mvsim_core.sensors.base import (
     StateView,
 )
 from mvsim_core.sensors.bumper import Bumper, BumperReading
-from mvsim_core.sensors.camera import Camera, CameraReading
+from mvsim_core.sensors.camera import (
+    CLASSES,
+    Camera,
+    CameraReading,
+    StereoCamera,
+    StereoReading,
+    classes_of,
+)
 from mvsim_core.sensors.earth import Earth
 from mvsim_core.sensors.encoders import EncoderReading, WheelEncoders
 from mvsim_core.sensors.gnss import Gnss, GnssReading
@@ -31,6 +38,7 @@ from mvsim_core.sensors.rgbd_camera import COLORED_POINT, RgbdCamera, RgbdReadin
 from mvsim_core.sensors.sensor_set import SensorSet
 
 __all__ = [
+    "CLASSES",
     "COLORED_POINT",
     "POINT",
     "SENSORS",
@@ -67,6 +75,9 @@ __all__ = [
     "SensorData",
     "SensorSet",
     "StateView",
+    "StereoCamera",
+    "StereoReading",
     "WheelEncoders",
+    "classes_of",
     "read_only",
 ]

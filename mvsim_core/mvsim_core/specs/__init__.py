@@ -74,6 +74,7 @@ from mvsim_core.specs.sensor import (
     RangeSpec,
     RgbdCameraSpec,
     SensorSpec,
+    StereoCameraSpec,
 )
 from mvsim_core.specs.simulable import AnimationSpec, PublishSpec, SimulableSpec
 from mvsim_core.specs.vehicle import OdometrySpec, VehicleSpec
@@ -154,6 +155,7 @@ __all__ = [
     "SimulableSpec",
     "SkyboxSpec",
     "Spec",
+    "StereoCameraSpec",
     "TwistFrontSteerPidSpec",
     "TwistIdealSpec",
     "TwistPidSpec",

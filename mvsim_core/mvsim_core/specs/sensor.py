@@ -252,6 +252,35 @@ class CameraSpec(SensorSpec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StereoCameraSpec(SensorSpec):
+    """A stereo pair (an extension): two equal colour cameras with parallel axes.
+
+    The pose is the optical frame of the left camera: z forward, x right, y down.
+    """
+
+    kind: str = "stereo_camera"
+    pose: Pose = param(
+        _CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad"
+    )
+    baseline: float = param(
+        0.12, unit="m", check=POSITIVE, help="from the left camera to the right one"
+    )
+    ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
+    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
+    fx: float = param(500.0, unit="px", check=POSITIVE)
+    fy: float = param(500.0, unit="px", check=POSITIVE)
+    clip_min: float = param(0.01, unit="m", check=POSITIVE)
+    clip_max: float = param(1e4, unit="m", check=POSITIVE)
+
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the clip distances and the size."""
+        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
+        yield from _clip_errors("clip", self.clip_min, self.clip_max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RgbdCameraSpec(SensorSpec):
     """A depth camera with a colour camera beside it. The pose has x forward, z up.
 
@@ -285,6 +314,9 @@ class RgbdCameraSpec(SensorSpec):
     rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    segmentation: bool = param(
+        False, help="also outputs the object that each pixel of the depth image shows"
+    )
     show_3d_pointcloud: bool = param(False, no_effect=_DISPLAY)
     publish_ros_depth_image: bool = param(True, no_effect=_DEMAND)
     publish_ros_colored_pointcloud: bool = param(False, no_effect=_DEMAND)
@@ -501,6 +533,7 @@ SENSORS: Variants = Variants(
         "imu": ImuSpec(),
         "gnss": GnssSpec(),
         "wheel_encoders": EncodersSpec(),
+        "stereo_camera": StereoCameraSpec(),
         "range": RangeSpec(),
         "magnetometer": MagnetometerSpec(),
         "bumper": BumperSpec(),
@@ -518,6 +551,7 @@ NAME_PREFIXES: dict[str, str] = {
     "imu": "imu",
     "gnss": "imu",
     "wheel_encoders": "encoders",
+    "stereo_camera": "camera",
     "range": "range",
     "magnetometer": "magnetometer",
     "bumper": "bumper",
