@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A robot with a sensor of each class, in front of a wall: all published messages."""
 
+import json
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -19,10 +20,12 @@ from sensor_msgs.msg import (
     Imu,
     JointState,
     LaserScan,
+    MagneticField,
     NavSatFix,
     PointCloud2,
+    Range,
 )
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core.rendering.context import GlMissingError, gl_context
@@ -44,11 +47,16 @@ SENSORS = {
     "/r1/gps/fix": NavSatFix,
     "/r1/antenna": NavSatFix,
     "/r1/odom_2": JointState,
+    "/r1/sonar": Range,
+    "/r1/compass": MagneticField,
+    "/r1/imu/mag": MagneticField,
     "/mast": LaserScan,
     "/r1/depth_cam/depth/camera_info": CameraInfo,
     "/r1/depth_cam/depth/image_raw": Image,
     "/r1/depth_cam/depth/image": Image,
     "/r1/depth_cam/points": PointCloud2,
+    "/r1/depth_cam/segmentation/image_raw": Image,
+    "/r1/depth_cam/instances/image_raw": Image,
     "/r1/depth_cam_depth/camera_info": CameraInfo,
     "/r1/depth_cam_depth/image_raw": Image,
     "/r1/depth_cam_points": PointCloud2,
@@ -56,11 +64,16 @@ SENSORS = {
 PICTURES = {
     "/r1/eye/image_raw": Image,
     "/r1/eye/camera_info": CameraInfo,
+    "/r1/pair/left/image_raw": Image,
+    "/r1/pair/left/camera_info": CameraInfo,
+    "/r1/pair/right/image_raw": Image,
+    "/r1/pair/right/camera_info": CameraInfo,
     "/r1/depth_cam/image_raw": Image,
     "/r1/depth_cam/camera_info": CameraInfo,
     "/r1/depth_cam_rgb/image_raw": Image,
     "/r1/depth_cam_rgb/camera_info": CameraInfo,
 }
+SECTORS = tuple(f"/r1/bumper/{name}" for name in ("front", "left", "back", "right_hand"))
 VEHICLES = {
     "/r1/joint_states": JointState,
     "/car/joint_states": JointState,
@@ -87,8 +100,11 @@ def observer(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     observer.subscribe("/r1/tf", TFMessage)
     observer.subscribe("/r1/tf_static", TFMessage, LATCHED)
     observer.subscribe("/r1/robot_description", String, LATCHED)
+    observer.subscribe("/r1/depth_cam/labels", String, LATCHED)
     for topic, kind in {**SENSORS, **PICTURES, **VEHICLES}.items():
         observer.subscribe(topic, kind)
+    for topic in SECTORS:
+        observer.subscribe(topic, Bool)
     try:
         eventually(
             lambda: (
@@ -235,6 +251,30 @@ def test_pictures_have_intrinsics_of_the_same_time(observer: Observer) -> None:
     assert frame == "depth cam_rgb_optical_frame"
 
 
+def test_pixels_have_classes_and_instances(observer: Observer) -> None:
+    classes = observer.newest("/r1/depth_cam/segmentation/image_raw")
+    instances = observer.newest("/r1/depth_cam/instances/image_raw")
+    (labels,) = {m.data for m in observer.all("/r1/depth_cam/labels")}
+    names = json.loads(labels)
+    assert (classes.encoding, instances.encoding) == ("mono8", "16UC1")
+    ahead = np.frombuffer(instances.data, "u2").reshape(30, 40)[15, 20]
+    assert names["instances"][str(ahead)] == {"name": "wall", "class": "block"}
+    ahead = np.frombuffer(classes.data, "u1").reshape(30, 40)[15, 20]
+    assert names["classes"][str(ahead)] == "block"
+    assert classes.header.frame_id == "depth cam_optical_frame"
+
+
+@pytest.mark.skipif(not has_gl(), reason="no OpenGL here")
+def test_a_stereo_pair_as_image_geometry_wants_it(observer: Observer) -> None:
+    left, right = (observer.newest(f"/r1/pair/{side}/camera_info") for side in ("left", "right"))
+    assert (left.p[3], right.p[3]) == pytest.approx((0.0, -40 * 0.1))
+    assert left.header.frame_id == right.header.frame_id == "pair_optical_frame"
+    assert list(left.k) == list(right.k)
+    pictures = observer.newest("/r1/pair/right/image_raw")
+    assert pictures.header.frame_id == "pair_optical_frame"
+    assert (pictures.width, pictures.height, pictures.encoding) == (32, 24, "rgb8")
+
+
 def test_imu_by_rep_145(observer: Observer) -> None:
     message = observer.newest("/r1/imu/data")
     assert message.linear_acceleration.z == pytest.approx(9.81, abs=0.1)
@@ -293,6 +333,21 @@ def test_new_subscribers_get_the_initial_pose(domain: int, observer: Observer) -
     assert received.pose.covariance[0] > 0
 
 
+def test_distance_and_magnetic_field(observer: Observer) -> None:
+    sonar = observer.newest("/r1/sonar")
+    assert (sonar.radiation_type, sonar.header.frame_id) == (Range.ULTRASOUND, "sonar")
+    assert sonar.field_of_view == pytest.approx(math.radians(15.0))
+    assert (sonar.min_range, sonar.max_range) == pytest.approx((0.02, 4.0))
+    # the wall, unless the floor is nearer at the rim of the cone
+    assert sonar.range == pytest.approx(0.3 / math.sin(math.radians(7.5)), abs=0.06)
+    compass = observer.newest("/r1/compass")
+    field = compass.magnetic_field
+    assert math.hypot(field.x, field.y, field.z) == pytest.approx(44e-6, rel=0.05)
+    assert field.y > 2e-5  # north is to the left
+    assert compass.magnetic_field_covariance[0] == pytest.approx(25e-14)
+    assert compass.header.frame_id == "compass"
+
+
 def test_wheels_turn_and_contacts_are_published(observer: Observer) -> None:
     command = Twist()
     command.linear.x, command.angular.z = 0.8, 0.2
@@ -310,6 +365,10 @@ def test_wheels_turn_and_contacts_are_published(observer: Observer) -> None:
         touches = eventually(
             lambda: [m for m in observer.all("/contacts")[-20:] if m.contacts], "a contact"
         )[-1]
+        eventually(
+            lambda: [observer.newest(topic).data for topic in SECTORS] == [True] + [False] * 3,
+            "the front of the bumper, alone",
+        )
     (contact,) = touches.contacts
     assert {contact.entity_a, contact.entity_b} == {"r1", "wall"}
     assert contact.position.x == pytest.approx(3.0, abs=0.1)

@@ -57,12 +57,19 @@ SENSORS = """
   <depth_ncols>40</depth_ncols><depth_nrows>30</depth_nrows><depth_cx>19.5</depth_cx>
   <depth_cy>14.5</depth_cy><depth_fx>30</depth_fx><depth_fy>30</depth_fy>
   <rgb_ncols>40</rgb_ncols><rgb_nrows>30</rgb_nrows><rgb_cx>19.5</rgb_cx><rgb_cy>14.5</rgb_cy>
-  <rgb_fx>30</rgb_fx><rgb_fy>30</rgb_fy><sensor_period>0.2</sensor_period></sensor>
+  <rgb_fx>30</rgb_fx><rgb_fy>30</rgb_fy><sensor_period>0.2</sensor_period>
+  <segmentation>true</segmentation></sensor>
+<sensor class="stereo_camera" name="pair"><pose_3d>0.2 0 0.4 -90 0 -90</pose_3d>
+  <ncols>32</ncols><nrows>24</nrows><fx>40</fx><fy>40</fy><baseline>0.1</baseline>
+  <sensor_period>0.2</sensor_period></sensor>
 <sensor class="imu" name="inertial"><pose_3d>0 0 0.1 0 0 0</pose_3d>
   <measure_orientation>true</measure_orientation><sensor_period>0.01</sensor_period></sensor>
 <sensor class="gnss" name="antenna"><pose_3d>-0.1 0 0.5 0 0 0</pose_3d>
   <sensor_period>0.2</sensor_period></sensor>
 <sensor class="wheel_encoders" name="odom"><sensor_period>0.05</sensor_period></sensor>
+<sensor class="range" name="sonar"><pose_3d>0.25 0 0.3 0 0 0</pose_3d></sensor>
+<sensor class="magnetometer" name="compass"><sensor_period>0.05</sensor_period></sensor>
+<sensor class="bumper" name="bumper"><sectors>front left back right-hand</sectors></sensor>
 """
 GEOREFERENCE = """
 <georeference><latitude>36.8</latitude><longitude>-2.4</longitude><height>60</height>

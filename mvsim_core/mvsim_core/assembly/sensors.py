@@ -14,9 +14,10 @@ from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors import SENSORS
 from mvsim_core.sensors.base import SensorContext
 from mvsim_core.sensors.earth import earth_of
-from mvsim_core.sensors.laser3d import Laser3d
+from mvsim_core.sensors.laser3d import Laser3d, SweepingLaser
+from mvsim_core.sensors.lidar2d import Lidar2d
 from mvsim_core.sensors.plane_scene import PlaneScene
-from mvsim_core.specs.element import ElevationMapSpec, PropertyRegionSpec
+from mvsim_core.specs.element import ElevationMapSpec, HorizontalPlaneSpec, PropertyRegionSpec
 from mvsim_core.specs.sensor import LaserSpec, SensorSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
@@ -49,6 +50,9 @@ class SensorMaker:
         self._uneven = any(isinstance(e, ElevationMapSpec) for e in world.elements) or any(
             b.geometry is not None and b.geometry.type in UNEVEN for b in world.blocks
         )
+        self._implied_floor = not any(
+            isinstance(e, ElevationMapSpec | HorizontalPlaneSpec) for e in world.elements
+        )
         self._dt = dt
         self._warn = warn
         self._reported: set[str] = set()
@@ -63,13 +67,17 @@ class SensorMaker:
         """Return the sensors that are fixed in the world, in file order."""
         return self._make(specs, (scene, scene3d), None)
 
-    def _needs_3d(self, spec: SensorSpec) -> bool:
-        """Return whether a planar lidar casts its rays against 3D shapes."""
+    def _class_of(self, spec: SensorSpec) -> Any:
+        """Return the class of a sensor; planar lidars have three."""
         if not isinstance(spec, LaserSpec):
-            return False
-        if spec.raytrace_3d is not None:
-            return spec.raytrace_3d
-        return self._uneven or max(abs(spec.pose.roll), abs(spec.pose.pitch)) > LEVEL
+            return SENSORS.get(spec.kind)
+        if spec.motion_distortion:
+            return SweepingLaser
+        in_3d = spec.raytrace_3d
+        if in_3d is None:
+            tilted = max(abs(spec.pose.roll), abs(spec.pose.pitch)) > LEVEL
+            in_3d = spec.generate_intensity or self._uneven or tilted
+        return Laser3d if in_3d else Lidar2d
 
     def _make(
         self,
@@ -93,9 +101,10 @@ class SensorMaker:
                 earth=self._earth,
                 regions=self._regions,
                 scene3d=scenes[1],
+                implied_floor=self._implied_floor,
                 warn=partial(self._warn, spec.where, "sensor"),
             )
-            make = Laser3d if self._needs_3d(spec) else SENSORS.get(spec.kind)
+            make = self._class_of(spec)
             try:
                 sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
             except (BuildError, RemoteError) as error:

@@ -57,9 +57,9 @@ def _facts(spec: WorldSpec) -> Iterable[str]:
         if counts:
             listed = ", ".join(f"{number} {kind}" for kind, number in counts.most_common())
             yield f"{name}: {listed}"
-    place = spec.georeference
-    if place.given:
-        yield f"origin at latitude {place.latitude:g}°, longitude {place.longitude:g}°"
+    place = spec.georeference.origin
+    if place is not None:
+        yield f"origin at latitude {place[0]:g}°, longitude {place[1]:g}°"
 
 
 def _table(title: str, *columns: str) -> Table:

@@ -14,7 +14,15 @@ from mvsim_core.sensors.base import (
     SensorData,
     StateView,
 )
-from mvsim_core.sensors.camera import Camera, CameraReading
+from mvsim_core.sensors.bumper import Bumper, BumperReading
+from mvsim_core.sensors.camera import (
+    CLASSES,
+    Camera,
+    CameraReading,
+    StereoCamera,
+    StereoReading,
+    classes_of,
+)
 from mvsim_core.sensors.earth import Earth
 from mvsim_core.sensors.encoders import EncoderReading, WheelEncoders
 from mvsim_core.sensors.gnss import Gnss, GnssReading
@@ -22,15 +30,20 @@ from mvsim_core.sensors.imu import Imu, ImuReading
 from mvsim_core.sensors.laser3d import Laser3d
 from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
 from mvsim_core.sensors.lidar3d import POINT, CloudReading, Lidar3d
+from mvsim_core.sensors.magnetometer import MagneticReading, Magnetometer
 from mvsim_core.sensors.plane_scene import Cylinder, PlaneScene, Prism
+from mvsim_core.sensors.range_sensor import RangeReading, RangeSensor
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.rgbd_camera import COLORED_POINT, RgbdCamera, RgbdReading
 from mvsim_core.sensors.sensor_set import SensorSet
 
 __all__ = [
+    "CLASSES",
     "COLORED_POINT",
     "POINT",
     "SENSORS",
+    "Bumper",
+    "BumperReading",
     "Camera",
     "CameraReading",
     "CloudReading",
@@ -45,9 +58,13 @@ __all__ = [
     "LaserReading",
     "Lidar2d",
     "Lidar3d",
+    "MagneticReading",
+    "Magnetometer",
     "Pinhole",
     "PlaneScene",
     "Prism",
+    "RangeReading",
+    "RangeSensor",
     "Reading",
     "RgbdCamera",
     "RgbdReading",
@@ -58,6 +75,9 @@ __all__ = [
     "SensorData",
     "SensorSet",
     "StateView",
+    "StereoCamera",
+    "StereoReading",
     "WheelEncoders",
+    "classes_of",
     "read_only",
 ]

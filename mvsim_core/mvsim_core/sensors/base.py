@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from mvsim_core.scene3d import Scene3d
     from mvsim_core.sensors.earth import Earth
     from mvsim_core.sensors.plane_scene import PlaneScene
+    from mvsim_core.solver.contact_data import ContactData
 
 R = TypeVar("R")
 #: Periods of more ticks than this, which are uneven by less than 5 %, give no warning.
@@ -67,6 +68,10 @@ class StateView(Protocol):
     def vehicles(self) -> Rows:
         """VEHICLE, all rows."""
 
+    @property
+    def contacts(self) -> ContactData:
+        """Shapes and contacts of the solver."""
+
 
 @dataclass(frozen=True, slots=True)
 class SensorContext:
@@ -80,6 +85,7 @@ class SensorContext:
         earth: Where on earth the world lies; None: nowhere.
         regions: Specs of the world's property regions, in file order.
         scene3d: What 3D sensors see; None: nothing.
+        implied_floor: Whether the world has no ground, so that vehicles drive on the level z = 0.
         warn: Called with a sentence about something that the sensor has to do without.
     """
 
@@ -90,6 +96,7 @@ class SensorContext:
     earth: Earth | None = None
     regions: tuple[Any, ...] = ()
     scene3d: Scene3d | None = None
+    implied_floor: bool = False
     warn: Callable[[str], None] = _silent
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
-from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.rendering.pinhole import Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
@@ -21,6 +21,9 @@ from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray
 
 Picture = npt.NDArray[np.uint8]
+
+#: Kinds of things; a class is 1 + the index of its kind, 0 is nothing.
+CLASSES = ("ground", "wall", "map", "block", "vehicle", "actor", "points", "sensor", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class CameraReading(Reading):
         rgb: (height, width, 3) uint8 red, green, blue; the first row is the upper one.
         camera: Intrinsics, as CameraInfo wants them; there is no distortion.
         segments: (height, width) uint16: 1 + index into `things`, 0 for the sky; None: not asked.
-        things: Name and kind ("vehicle", "block", "wall", "map", "ground") of what can be seen.
+        things: Name and kind, such as those in CLASSES, of what can be seen.
     """
 
     tick: int
@@ -164,3 +167,78 @@ def segments_of(
     table = np.zeros(ids.max() - ids.min() + 1, np.uint16)
     table[ids - ids.min()] = [0, *(number[name] for name in names)]
     return table[hits.part - ids.min()], things
+
+
+def classes_of(
+    segments: npt.NDArray[np.uint16], things: tuple[tuple[str, str], ...]
+) -> npt.NDArray[np.uint8]:
+    """Return the class of each pixel: 1 + index into CLASSES, 0 for nothing.
+
+    Args:
+        segments: (height, width), as `segments_of` returns it.
+        things: The names and kinds that it returns.
+    """
+    known = (kind if kind in CLASSES else "other" for _, kind in things)
+    table = np.array([0, *(CLASSES.index(kind) + 1 for kind in known)], np.uint8)
+    return table[segments]
+
+
+@dataclass(frozen=True, slots=True)
+class StereoReading(Reading):
+    """Two pictures of one instant by equal cameras with parallel axes, rectified.
+
+    Attributes:
+        tick: When they were taken.
+        time: The same in s.
+        left: (height, width, 3) uint8 red, green, blue.
+        right: The same, of the camera to the right.
+        camera: Intrinsics of both.
+        baseline: Distance of the right camera along x of the left one's optical frame [m].
+    """
+
+    tick: int
+    time: float
+    left: Picture
+    right: Picture
+    camera: Pinhole
+    baseline: float
+
+
+@SENSORS.register("stereo_camera")
+class StereoCamera(Sensor[StereoReading]):
+    """A stereo pair; its mount is the optical frame of the left camera."""
+
+    kind = "stereo_camera"
+
+    def __init__(
+        self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
+    ) -> None:
+        """Put a pair into a world; ``spec`` is a StereoCameraSpec, the rest as in `Sensor`."""
+        super().__init__(spec, context, delay=delay, dropout=dropout)
+        self.camera = Pinhole.of_size(
+            (spec.ncols, spec.nrows), (spec.fx, spec.fy), (spec.cx, spec.cy)
+        )
+        limits = (spec.clip_min, spec.clip_max)
+        scene = context.scene3d or Scene3d()
+        self._renderer = CameraRenderer(scene, self.camera, limits, self, context.warn)
+        self._mounts = (self.mount, compose(self.mount, Pose(x=spec.baseline)))
+
+    @property
+    def optical_mount(self) -> Pose:
+        """Pose of the left optical frame (z forward, x right) in the vehicle's frame."""
+        return self.mount
+
+    def warm(self, state: StateView) -> None:
+        """Take a pair of pictures and drop it."""
+        self.measure(state, 0, 0.0)
+
+    def measure(self, state: StateView, tick: int, time: float) -> StereoReading | None:
+        """Return both pictures of the scene as it is now; None without OpenGL."""
+        pair: list[Picture] = []
+        for mount in self._mounts:
+            rgb = self._renderer.render(mounted(mount, self.body, state.bodies)[0], state)
+            if rgb is None:
+                return None
+            pair.append(read_only(rgb))
+        left, right = pair
+        return StereoReading(tick, time, left, right, self.camera, self.spec.baseline)

@@ -24,20 +24,27 @@ class Earth:
     """
 
     def __init__(self, spec: GeoreferenceSpec) -> None:
-        """Take a georeference that gives latitude and longitude."""
+        """Take a georeference that gives latitude or longitude.
+
+        Raises:
+            ValueError: It gives neither.
+        """
+        if spec.origin is None:
+            raise ValueError("the georeference gives neither latitude nor longitude")
+        latitude, longitude = spec.origin
         self.spec = spec
         pyproj = importlib.import_module("pyproj")  # 0.1 s that most worlds do not need
         cart = "+step +inv +proj=cart +ellps=WGS84"
         if spec.world_is_utm:
-            zone = _utm_zone(spec.longitude)
-            south = " +south" if spec.latitude < 0.0 else ""
+            zone = _utm_zone(longitude)
+            south = " +south" if latitude < 0.0 else ""
             utm = f"+proj=utm +zone={zone}{south} +ellps=WGS84"
             steps = f"+step +inv {utm}"
-            factors = pyproj.Proj(utm).get_factors(spec.longitude, spec.latitude)
+            factors = pyproj.Proj(utm).get_factors(longitude, latitude)
             # grid north lies east of true north by the convergence
             self.yaw = -math.radians(factors.meridian_convergence)
         else:
-            place = f"+lat_0={spec.latitude} +lon_0={spec.longitude} +h_0={spec.height}"
+            place = f"+lat_0={latitude} +lon_0={longitude} +h_0={spec.height}"
             steps = f"+step +inv +proj=topocentric +ellps=WGS84 {place} {cart}"
             self.yaw = spec.world_to_enu_rotation
         self._transform = pyproj.Transformer.from_pipeline(f"+proj=pipeline {steps}").transform
@@ -54,7 +61,7 @@ class Earth:
 
 def earth_of(spec: GeoreferenceSpec) -> Earth | None:
     """Return where a world lies; None where its file does not say it."""
-    return Earth(spec) if spec.given else None
+    return None if spec.origin is None else Earth(spec)
 
 
 def _utm_zone(longitude: float) -> int:

@@ -47,7 +47,7 @@ class LaserReading(Reading):
     """One scan.
 
     Attributes:
-        tick: When it was taken.
+        tick: When the first ray was cast.
         time: The same in s.
         ranges: (n,) float32 m; +inf nothing seen, -inf too near.
         angle_min: Angle of the first ray [rad].
@@ -55,9 +55,9 @@ class LaserReading(Reading):
         angle_increment: Angle from ray to ray [rad].
         range_min: Least range that is measured [m].
         range_max: No finite range reaches it [m].
-        time_increment: Time from ray to ray [s]: 0, all rays are cast at one instant.
+        time_increment: Time from ray to ray [s]; 0: all rays are cast at one instant.
         scan_time: Time from scan to scan [s].
-        intensities: None: not measured.
+        intensities: (n,) float32, brightness of the surface, 0 to 1; None: not measured.
     """
 
     tick: int

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from mvsim_core.geometry.poses import rotation
 from mvsim_core.scene3d import SEE_ALL, Hits, Rays, Scene3d, copy_of, hides
-from mvsim_core.scene3d.tables import Floats, rotation_kernel
-from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, SensorData, StateView
+from mvsim_core.scene3d.tables import Floats
+from mvsim_core.sensors.base import SENSORS, SensorContext, StateView
 from mvsim_core.sensors.lidar_patterns import pattern_of, spread
 from mvsim_core.sensors.noise import RAY_DROPOUT, READING
 from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.sweeping import Sweep
 from mvsim_core.state.arrays import FloatArray, Rows
 
 #: One point, as sensor_msgs/PointCloud2 can carry it: sensor frame [m], time since the first [s].
@@ -35,8 +35,6 @@ POINT = np.dtype(
         "itemsize": 24,
     }
 )
-#: A body that moves farther in a tick than its speed explains by this [m, rad] was put there.
-JUMP = 0.05
 #: Beams in one packet: neighbours in azimuth, and in height where rings are dense, meet the same
 #: things more often.
 SPARSE, DENSE = (16, 1), (4, 4)
@@ -75,28 +73,11 @@ class CloudReading(Reading):
         return self.points.view(np.float32).reshape(-1, 6)[:, :3]
 
 
-@dataclass
-class Lidar3dData(SensorData):
-    """What changes of a 3D lidar: the scan that is under way.
-
-    Attributes:
-        done: Rows of the scan that were cast.
-        previous: (9,) pose and planar twist of the body a tick ago; None: not known.
-        hits: What the rows that were cast met, by beam; empty when nothing was cast.
-    """
-
-    done: int = 0
-    previous: FloatArray | None = None
-    hits: list[Hits] = field(default_factory=list)
-
-
 @SENSORS.register("lidar3d")
-class Lidar3d(Sensor[CloudReading]):
+class Lidar3d(Sweep):
     """A 3D lidar."""
 
     kind = "lidar3d"
-    Data: ClassVar[type[SensorData]] = Lidar3dData
-    data: Lidar3dData
 
     def __init__(
         self, spec: Any, context: SensorContext, *, delay: float = 0.0, dropout: float = 0.0
@@ -108,10 +89,10 @@ class Lidar3d(Sensor[CloudReading]):
         self.range_min = float(np.float32(spec.min_range))
         self.range_max = float(np.float32(spec.max_range))
         self.directions, self.rows = pattern_of(spec, self.scan_time)
+        self.turn = float(self.rows)
         self.sweeps = bool(spec.motion_distortion) and self.cadence.ticks > 1.0
         wide = spec.beam_divergence
         self._beams = [self.directions, *(spread(self.directions, wide) if wide > 0 else ())]
-        self._mount = (rotation(self.mount), np.array(self.mount[:3], dtype=np.float64))
 
     @property
     def rings(self) -> int:
@@ -130,47 +111,16 @@ class Lidar3d(Sensor[CloudReading]):
 
     def warm(self, state: StateView) -> None:
         """Build the scene and compile the kernels."""
-        poses = self._poses(_pose(state.bodies, self.body), np.zeros(1))
-        hits = self._empty_hits()
-        self._cast(state, poses, hits, (0, 0, 1))
+        hits = self.empty_hits()
+        self.cast(state, self.poses_now(state), hits, (0, 1), 0)
         self._points(np.zeros(0, POINT), hits, 0, (0, 0.0))
-
-    def sweep(self, state: StateView, tick: int) -> None:
-        """Cast the rows that were fired since the last tick, each from where the sensor was."""
-        data = self.data
-        if data.due_tick is None:
-            return
-        begin = self.begin_of(data.due_tick)
-        steps, step = data.due_tick - begin, tick - begin
-        if step == 1:
-            data.done = 0  # also when the last scan was not requested
-        end = min(-(-step * self.rows // steps), self.rows)
-        first = data.done
-        now = _pose(state.bodies, self.body)
-        if end > first:
-            fraction = np.arange(first, end) * (steps / self.rows) - (step - 1)
-            if not data.hits:
-                data.hits = self._empty_hits()
-            poses = self._poses(now, np.clip(fraction, 0.0, 1.0))
-            cursor = self.cursor(data.due_tick)
-            self._cast(state, poses, data.hits, (cursor, first, end - first))
-            data.done = end
-        data.previous = None if self.body < 0 else now
 
     def measure(self, state: StateView, tick: int, time: float) -> CloudReading:
         """Return the scan that ends now."""
-        data = self.data
-        timed = data.done > 0
-        hits = data.hits or self._empty_hits()
-        cursor = self.cursor(tick)
-        poses = self._poses(_pose(state.bodies, self.body), np.ones(1))
-        rest = (cursor, data.done, self.rows - data.done)
-        self._cast(state, poses, hits, rest)
+        hits, begin, between = self.finish(state, tick)
         points = np.zeros(self.rows * self.rings, POINT)
-        begin = max(self.begin_of(tick), 0) if timed else tick
-        between = (tick - begin) * self.dt / self.rows
         count = self._points(points, hits, tick, (self.rows, between))
-        data.done, data.hits = 0, []
+        timed = between > 0.0
         return CloudReading(
             tick=begin,
             time=begin * self.dt if timed else time,
@@ -183,40 +133,23 @@ class Lidar3d(Sensor[CloudReading]):
             scan_time=self.scan_time,
         )
 
-    def _empty_hits(self) -> list[Hits]:
+    def empty_hits(self) -> list[Hits]:
+        """Return what the rows of a scan meet before they are cast, by beam."""
         return [Hits.empty(*self.directions.shape[:2]) for _ in self._beams]
 
-    def _poses(self, now: FloatArray, fraction: FloatArray) -> FloatArray:
-        """Return (n, 12) poses of the sensor at fractions of the last tick."""
-        poses = np.zeros((len(fraction), 12))
-        before = self.data.previous
-        if before is None:  # not seen before: assume that it came as it goes on
-            before = now.copy()
-            before[[0, 1, 5]] -= self.dt * now[6:]
-        if np.abs(now - before)[[0, 1, 2, 5]].max() > self._farthest(now):
-            before = now
-        _poses_kernel(before[:6], now[:6], fraction, *self._mount, poses)
-        return poses
-
-    def _farthest(self, now: FloatArray) -> float:
-        return float(2.0 * self.dt * np.abs(now[6:]).max() + JUMP)
-
-    def _cast(
-        self, state: StateView, poses: FloatArray, hits: list[Hits], rows: tuple[int, int, int]
+    def cast(
+        self,
+        state: StateView,
+        poses: FloatArray,
+        hits: list[Hits],
+        rows: tuple[int, int],
+        tick: int,
     ) -> None:
-        """Cast rows of a scan.
-
-        Args:
-            state: The world's rows.
-            poses: (n, 12) of the sensor, one a row or one for all.
-            hits: Output, by beam.
-            rows: Row of the pattern with which the scan begins (a pattern that ends goes on at
-                its begin), first row of the scan, number of rows.
-        """
-        cursor, first, count = rows
+        """Cast rows of a scan, as in `Sweep`; a pattern that ends goes on at its begin."""
+        first, count = rows
         mask = hides(self.body) if self.spec.ignore_parent_body else SEE_ALL
         total = len(self.directions)
-        at = (cursor + first) % total
+        at = (self.cursor(tick) + first) % total
         pieces = [(at, min(count, total - at), 0)]
         if count > total - at:
             pieces.append((0, count - (total - at), total - at))
@@ -279,34 +212,6 @@ class Lidar3d(Sensor[CloudReading]):
 
 
 _NO_NUMBERS = np.zeros((0, 0), np.float32)
-
-
-def _pose(bodies: Rows, body: int) -> FloatArray:
-    """Return pose (6) and planar twist (3) of a body, zeros for the world."""
-    if body < 0:
-        return np.zeros(9)
-    row = bodies[body]
-    names = ("x", "y", "z", "roll", "pitch", "yaw", "vx", "vy", "wz")
-    return np.array([row[name] for name in names])
-
-
-@njit(cache=True, nogil=True)
-def _poses_kernel(before, now, fraction, turn, shift, poses):  # type: ignore[no-untyped-def]
-    """Put a mount (turn, shift) on a body between two poses."""
-    body = np.zeros((3, 3))
-    p = np.zeros(6)
-    for n in range(fraction.size):
-        for k in range(6):
-            p[k] = before[k] + (now[k] - before[k]) * fraction[n]
-        rotation_kernel(p[3], p[4], p[5], body)
-        for i in range(3):
-            for j in range(3):
-                poses[n, 3 * i + j] = (
-                    body[i, 0] * turn[0, j] + body[i, 1] * turn[1, j] + body[i, 2] * turn[2, j]
-                )
-            poses[n, 9 + i] = (
-                p[i] + body[i, 0] * shift[0] + body[i, 1] * shift[1] + body[i, 2] * shift[2]
-            )
 
 
 @njit(cache=True, nogil=True)

@@ -16,10 +16,10 @@ from numba import njit
 
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
-from mvsim_core.scene3d import Hits, Rays, Scene3d, copy_of
+from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.scene3d.tables import Floats
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
-from mvsim_core.sensors.camera import CameraRenderer, Picture
+from mvsim_core.sensors.camera import CameraRenderer, Picture, segments_of
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import Rows
@@ -28,6 +28,7 @@ from mvsim_core.state.arrays import Rows
 COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
 #: Largest depth that 16 bits can tell [counts].
 MOST_COUNTS = 65535
+_NO_THINGS: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class RgbdReading(Reading):
         rgb_camera: Intrinsics of the picture.
         rgb_pose: Optical frame of the colour camera in that of the depth camera [m, rad].
         depth_unit: Length that one count of a 16-bit depth image stands for [m].
+        segments: (height, width) uint16 of the depth image, as in `CameraReading`, or None.
+        things: Name and kind of what can be seen.
     """
 
     tick: int
@@ -53,6 +56,8 @@ class RgbdReading(Reading):
     rgb_camera: Pinhole
     rgb_pose: Pose
     depth_unit: float
+    segments: npt.NDArray[np.uint16] | None = None
+    things: tuple[tuple[str, str], ...] = ()
 
     def counts(self) -> npt.NDArray[np.uint16]:
         """Return the depth as a 16UC1 image: counts of `depth_unit`, 0 for nothing (REP-118).
@@ -133,13 +138,18 @@ class RgbdCamera(Sensor[RgbdReading]):
     def measure(self, state: StateView, tick: int, time: float) -> RgbdReading:
         """Return depth and colours of the scene as it is now."""
         spec, depth = self.spec, None
+        segments, things = None, _NO_THINGS
         if spec.sense_depth:
             noise = np.zeros((0, 0), np.float32)
             if spec.depth_noise_sigma > 0.0:
                 noise = self.random(tick).standard_normal(
                     self._hits.distance.shape, dtype=np.float32
                 )
-            depth = read_only(self._depth(state, noise))
+            image, layout = self._depth(state, noise)
+            depth = read_only(image)
+            if spec.segmentation:
+                found, things = segments_of(self._hits, layout)
+                segments = read_only(found)
         return RgbdReading(
             tick=tick,
             time=time,
@@ -149,6 +159,8 @@ class RgbdCamera(Sensor[RgbdReading]):
             rgb_camera=self.rgb_camera,
             rgb_pose=self._rgb_pose,
             depth_unit=spec.depth_resolution,
+            segments=segments,
+            things=things,
         )
 
     def _picture(self, state: StateView) -> Picture | None:
@@ -158,7 +170,8 @@ class RgbdCamera(Sensor[RgbdReading]):
         rgb = self._renderer.render(pose, state)
         return None if rgb is None else read_only(rgb)
 
-    def _depth(self, state: StateView, noise: Floats) -> Floats:
+    def _depth(self, state: StateView, noise: Floats) -> tuple[Floats, Layout]:
+        """Return the depth image, and the scene in which its rays were cast into `_hits`."""
         spec, bodies = self.spec, state.bodies
         pose = mounted(self.optical_mount, self.body, bodies)
         limits = (spec.depth_clip_min, spec.depth_clip_max)
@@ -172,11 +185,11 @@ class RgbdCamera(Sensor[RgbdReading]):
             own=self.full_name,
         )
         copy = copy_of(bodies, self.body)
-        self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
+        layout = self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
         depth = np.zeros(self._hits.distance.shape, np.float32)
         error = (spec.depth_noise_sigma, spec.depth_resolution)
         _depth_kernel(self._hits.distance, noise, limits, error, depth)
-        return depth
+        return depth, layout
 
 
 def _pinhole(spec: Any, kind: str) -> Pinhole:

@@ -16,12 +16,16 @@ from mvsim_core.specs.converters import (
     DEGREES,
     FILE,
     NUMBER,
+    POINT3,
     POSE2D,
     POSE3D,
     RATE,
+    WORDS,
     Color,
+    Point3,
 )
 from mvsim_core.specs.params import (
+    NOT_EMPTY,
     NOT_NEGATIVE,
     POSITIVE,
     Alias,
@@ -30,6 +34,7 @@ from mvsim_core.specs.params import (
     above,
     at_least,
     in_range,
+    one_of,
     param,
     section,
 )
@@ -108,6 +113,12 @@ class LaserSpec(SensorSpec):
         False, help="with raytrace_3d true: rays pass through the own vehicle, as else always"
     )
     pass_glass: bool = param(False, help=f"where rays are cast against 3D shapes: {_GLASS}")
+    motion_distortion: bool = param(
+        False,
+        help="extension: rays are cast one after the other while the vehicle moves, a full turn in"
+        " a period",
+    )
+    generate_intensity: bool = param(False, help="extension: brightness of the surface, 0 to 1")
     viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
     viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=_DISPLAY)
     viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=_DISPLAY)
@@ -120,8 +131,11 @@ class LaserSpec(SensorSpec):
     )
 
     def errors(self) -> Iterator[str]:
-        """Yield an error if the range is empty."""
+        """Yield errors in the range, and if what only 3D rays can do is asked of planar ones."""
         yield from range_errors(self)
+        for name in ("motion_distortion", "generate_intensity"):
+            if self.raytrace_3d is False and getattr(self, name):
+                yield f"{name} casts rays against 3D shapes, which raytrace_3d false excludes"
 
     def finished(self) -> LaserSpec:
         """Return self with `height` as the pose's z."""
@@ -238,6 +252,35 @@ class CameraSpec(SensorSpec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StereoCameraSpec(SensorSpec):
+    """A stereo pair (an extension): two equal colour cameras with parallel axes.
+
+    The pose is the optical frame of the left camera: z forward, x right, y down.
+    """
+
+    kind: str = "stereo_camera"
+    pose: Pose = param(
+        _CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad"
+    )
+    baseline: float = param(
+        0.12, unit="m", check=POSITIVE, help="from the left camera to the right one"
+    )
+    ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
+    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
+    fx: float = param(500.0, unit="px", check=POSITIVE)
+    fy: float = param(500.0, unit="px", check=POSITIVE)
+    clip_min: float = param(0.01, unit="m", check=POSITIVE)
+    clip_max: float = param(1e4, unit="m", check=POSITIVE)
+
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the clip distances and the size."""
+        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
+        yield from _clip_errors("clip", self.clip_min, self.clip_max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RgbdCameraSpec(SensorSpec):
     """A depth camera with a colour camera beside it. The pose has x forward, z up.
 
@@ -271,6 +314,9 @@ class RgbdCameraSpec(SensorSpec):
     rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    segmentation: bool = param(
+        False, help="also outputs the object that each pixel of the depth image shows"
+    )
     show_3d_pointcloud: bool = param(False, no_effect=_DISPLAY)
     publish_ros_depth_image: bool = param(True, no_effect=_DEMAND)
     publish_ros_colored_pointcloud: bool = param(False, no_effect=_DEMAND)
@@ -347,7 +393,126 @@ class EncodersSpec(SensorSpec):
     velocity_std_noise: float = param(0.0, unit="rad/s", check=NOT_NEGATIVE)
 
 
-def range_errors(spec: LaserSpec | Lidar3dSpec) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeSpec(SensorSpec):
+    """A range sensor with one beam (an extension): sonar, infrared, or a cliff sensor.
+
+    The beam is a cone about the x axis of the pose; pitch 90 looks down.
+    """
+
+    kind: str = "range"
+    radiation_type: str = param("ultrasound", check=one_of("ultrasound", "infrared"))
+    fov: float = param(
+        math.radians(15.0),
+        xml="fov_degrees",
+        conv=DEGREES,
+        unit="rad",
+        check=_HALF_TURN,
+        help="full angle of the cone",
+    )
+    ray_spacing: float = param(
+        math.radians(1.0),
+        xml="ray_spacing_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=in_range(math.radians(0.1), math.pi, "[0.1, 180]"),
+        help="angle between the rays that fill the cone",
+    )
+    min_range: float = param(0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",))
+    max_range: float = param(
+        4.0,
+        unit="m",
+        check=POSITIVE,
+        also=("range_max",),
+        help="equal to min_range: a switch that tells whether anything is nearer",
+    )
+    range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
+    max_incidence: float = param(
+        math.pi / 2,
+        xml="max_incidence_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=above(0.0, math.pi / 2, "(0, 90]"),
+        help="surfaces that are hit at a greater angle to their normal send no echo back",
+    )
+    bodies_visible: bool = param(True, help="detects vehicles and blocks, not only what is fixed")
+    ignore_parent_body: bool = param(True, help="rays pass through the own vehicle")
+    pass_glass: bool = param(False, help=_GLASS)
+
+    def errors(self) -> Iterator[str]:
+        """Yield an error if the range is empty."""
+        if self.min_range != self.max_range:
+            yield from range_errors(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MagnetometerSpec(SensorSpec):
+    """A magnetometer (an extension): the earth's field by the World Magnetic Model.
+
+    It requires the world's georeference or `magnetic_field`.
+    """
+
+    kind: str = "magnetometer"
+    magnetic_field_std_noise: float = param(
+        5e-7, unit="T", check=NOT_NEGATIVE, help="of each axis"
+    )
+    year: float = param(
+        2026.0, check=in_range(2020.0, 2030.0), help="decimal year of the World Magnetic Model"
+    )
+    magnetic_field: Point3 | None = param(
+        None, conv=POINT3, unit="T", help="east, north, up; absent: World Magnetic Model"
+    )
+    hard_iron: Point3 = param(
+        (0.0, 0.0, 0.0), conv=POINT3, unit="T", help="field of the vehicle itself, sensor frame"
+    )
+    soft_iron: Point3 = param(
+        (1.0, 1.0, 1.0), conv=POINT3, help="factors of the outer field along the sensor's axes"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BumperSpec(SensorSpec):
+    """A bumper (an extension): which sectors of the chassis touch something.
+
+    Sectors follow each other counter-clockwise about the pose, seen from above.
+    """
+
+    kind: str = "bumper"
+    sectors: tuple[str, ...] = param(
+        ("front", "left", "rear", "right"), conv=WORDS, check=NOT_EMPTY, help="their names"
+    )
+    sector_width: float | None = param(
+        None,
+        xml="sector_width_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=_FULL_TURN,
+        help="absent: a full turn is shared out evenly",
+    )
+    first: float = param(
+        0.0, xml="first_sector_deg", conv=DEGREES, unit="rad", help="middle of the first; 0: ahead"
+    )
+
+    @property
+    def width(self) -> float:
+        """Angle of each sector [rad]."""
+        return (
+            2.0 * math.pi / len(self.sectors) if self.sector_width is None else self.sector_width
+        )
+
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the names and the widths."""
+        if len(set(self.sectors)) < len(self.sectors):
+            yield f"sectors must be different names, got '{' '.join(self.sectors)}'"
+        total = math.degrees(self.width * len(self.sectors))
+        if total > 360.0 + 1e-6:
+            yield (
+                f"{len(self.sectors)} sectors of {math.degrees(self.width):g} deg each are"
+                f" {total:g} deg, more than a full turn"
+            )
+
+
+def range_errors(spec: LaserSpec | Lidar3dSpec | RangeSpec) -> Iterator[str]:
     """Yield an error if min_range is not below max_range."""
     if spec.min_range >= spec.max_range:
         yield f"min_range ({spec.min_range:g} m) must be below max_range ({spec.max_range:g} m)"
@@ -368,6 +533,10 @@ SENSORS: Variants = Variants(
         "imu": ImuSpec(),
         "gnss": GnssSpec(),
         "wheel_encoders": EncodersSpec(),
+        "stereo_camera": StereoCameraSpec(),
+        "range": RangeSpec(),
+        "magnetometer": MagnetometerSpec(),
+        "bumper": BumperSpec(),
     },
     base=SensorSpec,
     group="mvsim.sensors",
@@ -382,6 +551,10 @@ NAME_PREFIXES: dict[str, str] = {
     "imu": "imu",
     "gnss": "imu",
     "wheel_encoders": "encoders",
+    "stereo_camera": "camera",
+    "range": "range",
+    "magnetometer": "magnetometer",
+    "bumper": "bumper",
 }
 
 

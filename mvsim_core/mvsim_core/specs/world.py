@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec, JointSpec, WallsSpec
-from mvsim_core.specs.converters import DEGREES, OUTPUT, POINT3, POINTS3, Color, Point3
+from mvsim_core.specs.converters import DEGREES, NUMBER, OUTPUT, POINT3, POINTS3, Color, Point3
 from mvsim_core.specs.element import ELEMENTS
 from mvsim_core.specs.params import (
     NOT_NEGATIVE,
@@ -92,12 +92,19 @@ class LightsSpec(Spec):
     minimum_shadow_map_extension_ratio: float = param(0.005, check=POSITIVE, no_effect=_SHADOWS)
 
 
+_NOWHERE_ON_EARTH = "absent, and the other too: the world lies nowhere on earth"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoreferenceSpec(Spec):
     """Position of the world's origin on the earth; latitude and longitude are in degrees."""
 
-    latitude: float = param(0.0, unit="deg", check=in_range(-90.0, 90.0))
-    longitude: float = param(0.0, unit="deg", check=in_range(-180.0, 360.0))
+    latitude: float | None = param(
+        None, conv=NUMBER, unit="deg", check=in_range(-90.0, 90.0), help=_NOWHERE_ON_EARTH
+    )
+    longitude: float | None = param(
+        None, conv=NUMBER, unit="deg", check=in_range(-180.0, 360.0), help=_NOWHERE_ON_EARTH
+    )
     height: float = param(0.0, unit="m", help="above the ellipsoid")
     world_to_enu_rotation: float = param(
         0.0,
@@ -109,13 +116,21 @@ class GeoreferenceSpec(Spec):
     world_is_utm: bool = param(False, help="world coordinates are UTM coordinates")
 
     @property
-    def given(self) -> bool:
-        """Whether latitude and longitude are given."""
-        return (self.latitude, self.longitude) != (0.0, 0.0)
+    def origin(self) -> tuple[float, float] | None:
+        """Latitude and longitude [deg]; None: neither is given."""
+        if self.latitude is None and self.longitude is None:
+            return None
+        return self.latitude or 0.0, self.longitude or 0.0
+
+    def warnings(self) -> Iterator[str]:
+        """Yield that one coordinate is given without the other."""
+        for name, other in (("latitude", "longitude"), ("longitude", "latitude")):
+            if getattr(self, name) is None and getattr(self, other) is not None:
+                yield f"<{other}> is given without <{name}>, which is taken as 0 [deg]"
 
     def errors(self) -> Iterator[str]:
         """Yield settings that contradict each other."""
-        if self.world_is_utm and not self.given:
+        if self.world_is_utm and self.origin is None:
             yield "world_is_utm requires <latitude> and <longitude>"
         if self.world_is_utm and self.world_to_enu_rotation != 0.0:
             turn = math.degrees(self.world_to_enu_rotation)

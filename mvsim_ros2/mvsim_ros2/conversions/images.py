@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colour images, depth images and intrinsics of cameras; in optical frames (z forward)."""
+"""Colour, depth and label images, and intrinsics of cameras; in optical frames (z forward)."""
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo, Image
-from std_msgs.msg import Header
+from std_msgs.msg import Header, String
 
 from mvsim_core.rendering.pinhole import Pinhole
+from mvsim_core.sensors.camera import CLASSES, classes_of
 from mvsim_ros2.conversions.arrays import byte_array
 
 #: Unit of 16UC1 depth images [m] (REP-118).
@@ -43,6 +45,24 @@ def raw_depth_image_message(depth: npt.NDArray[np.float32], frame: str, stamp: T
     return _image(counts, "16UC1", Header(stamp=stamp, frame_id=frame))
 
 
+def instance_image_message(reading: Any, frame: str, stamp: Time) -> Image:
+    """Return the number of the object that each pixel of a reading shows as 16UC1; 0: nothing."""
+    return _image(reading.segments, "16UC1", Header(stamp=stamp, frame_id=frame))
+
+
+def class_image_message(reading: Any, frame: str, stamp: Time) -> Image:
+    """Return the class that each pixel of a reading shows as mono8; 0: nothing."""
+    classes = classes_of(reading.segments, reading.things)
+    return _image(classes, "mono8", Header(stamp=stamp, frame_id=frame))
+
+
+def labels_message(things: tuple[tuple[str, str], ...]) -> String:
+    """Return the names of classes and instances by their numbers in images, as JSON."""
+    instances = {str(k): {"name": name, "class": kind} for k, (name, kind) in enumerate(things, 1)}
+    classes = {str(k): kind for k, kind in enumerate(CLASSES, 1)}
+    return String(data=json.dumps({"classes": classes, "instances": instances}))
+
+
 def _image(pixels: npt.NDArray[Any], encoding: str, header: Header) -> Image:
     height, width = pixels.shape[:2]
     return Image(
@@ -56,9 +76,16 @@ def _image(pixels: npt.NDArray[Any], encoding: str, header: Header) -> Image:
     )
 
 
-def camera_info_message(camera: Pinhole, frame: str, stamp: Time) -> CameraInfo:
-    """Return the intrinsics of a pinhole camera: P is [K 0], R the identity, D zeros."""
+def camera_info_message(
+    camera: Pinhole, frame: str, stamp: Time, *, baseline: float = 0.0
+) -> CameraInfo:
+    """Return the intrinsics of a pinhole camera: P is [K 0], R the identity, D zeros.
+
+    The right camera of a stereo pair is `baseline` [m] to the right of the origin of the frame, so
+    that P[3] is -fx times that.
+    """
     k = camera.matrix
+    shift = (-camera.fx * baseline, 0.0, 0.0)
     return CameraInfo(
         header=Header(stamp=stamp, frame_id=frame),
         height=camera.height,
@@ -67,5 +94,5 @@ def camera_info_message(camera: Pinhole, frame: str, stamp: Time) -> CameraInfo:
         d=_NO_DISTORTION,
         k=k.ravel(),
         r=_IDENTITY,
-        p=np.column_stack((k, np.zeros(3))).ravel(),
+        p=np.column_stack((k, shift)).ravel(),
     )

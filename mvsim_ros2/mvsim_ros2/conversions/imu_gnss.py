@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""IMU readings to sensor_msgs/Imu, GNSS readings to sensor_msgs/NavSatFix."""
+"""IMU, magnetometer and GNSS readings to Imu, MagneticField and NavSatFix of sensor_msgs."""
 
 from __future__ import annotations
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Quaternion, Vector3
-from sensor_msgs.msg import Imu, NavSatFix, NavSatStatus
+from sensor_msgs.msg import Imu, MagneticField, NavSatFix, NavSatStatus
 from std_msgs.msg import Header
 
 from mvsim_core.geometry.poses import FloatArray
 from mvsim_core.sensors.gnss import GnssReading
 from mvsim_core.sensors.imu import ImuReading
+from mvsim_core.sensors.magnetometer import MagneticReading
 
 
 def imu_message(reading: ImuReading, frame: str, stamp: Time) -> Imu:
@@ -31,6 +32,15 @@ def imu_message(reading: ImuReading, frame: str, stamp: Time) -> Imu:
         x, y, z, w = reading.orientation
         message.orientation = Quaternion(x=x, y=y, z=z, w=w)
     return message
+
+
+def magnetic_message(reading: MagneticReading, frame: str, stamp: Time) -> MagneticField:
+    """Return the magnetic field in tesla, in the frame of the sensor."""
+    return MagneticField(
+        header=Header(stamp=stamp, frame_id=frame),
+        magnetic_field=_vector(reading.magnetic_field),
+        magnetic_field_covariance=reading.covariance.ravel(),
+    )
 
 
 def fix_message(reading: GnssReading, frame: str, stamp: Time) -> NavSatFix:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""2D lidar readings to sensor_msgs/LaserScan."""
+"""Readings of 2D lidars and range sensors to LaserScan and Range of sensor_msgs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from array import array
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from sensor_msgs.msg import LaserScan
+from sensor_msgs.msg import LaserScan, Range
 from std_msgs.msg import Header
 
 from mvsim_core.sensors.lidar2d import LaserReading
+from mvsim_core.sensors.range_sensor import INFRARED, RangeReading
 from mvsim_ros2.conversions.arrays import float_array
 
 #: Distance [m] beyond range_max of rays without a hit, for `scan_no_hit: beyond`.
@@ -53,3 +54,19 @@ def scan_message(
         if reading.intensities is None
         else float_array(reading.intensities),
     )
+
+
+def range_message(reading: RangeReading, frame: str, stamp: Time) -> Range:
+    """Return a distance by REP-117: +inf nothing seen, -inf too near to measure."""
+    infrared = reading.radiation_type == INFRARED
+    message = Range(
+        header=Header(stamp=stamp, frame_id=frame),
+        radiation_type=Range.INFRARED if infrared else Range.ULTRASOUND,
+        field_of_view=reading.field_of_view,
+        min_range=reading.range_min,
+        max_range=reading.range_max,
+        range=reading.range,
+    )
+    if hasattr(message, "variance"):  # since ROS 2 Iron
+        message.variance = reading.variance
+    return message

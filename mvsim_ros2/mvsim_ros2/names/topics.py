@@ -29,8 +29,10 @@ from sensor_msgs.msg import (
     Imu,
     JointState,
     LaserScan,
+    MagneticField,
     NavSatFix,
     PointCloud2,
+    Range,
 )
 from std_msgs.msg import Bool, Float64, Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
@@ -263,6 +265,27 @@ FIX = Topic(
 ENCODERS = Topic(
     "{sensor}", JointState, FAST_DEPTH, "Wheel encoders: position and velocity, no effort."
 )
+RANGE = Topic(
+    "{sensor}",
+    Range,
+    SCAN_DEPTH,
+    "Range sensor: sonar, infrared or cliff; +inf and -inf as in REP-117.",
+    frame="{sensor}",
+)
+MAGNETIC_FIELD = Topic(
+    "{sensor}",
+    MagneticField,
+    FAST_DEPTH,
+    "Magnetometer: T; also on imu/mag if it is the only one.",
+    frame="{sensor}",
+    common_name="imu/mag",
+)
+BUMPER_SECTOR = Topic(
+    "{sensor}/{sector}",
+    Bool,
+    FAST_DEPTH,
+    "Bumper, a topic for each sector: whether it was touched since the last message.",
+)
 IMAGE = Topic(
     "{sensor}/image_raw", Image, 5, "Colour camera: rgb8.", frame="{sensor}_optical_frame"
 )
@@ -271,6 +294,55 @@ CAMERA_INFO = Topic(
     CameraInfo,
     5,
     "Intrinsics of the image with the same stamp; no distortion.",
+    frame="{sensor}_optical_frame",
+)
+CLASS_IMAGE = Topic(
+    "{sensor}/segmentation/image_raw",
+    Image,
+    5,
+    "Class of each pixel: mono8, 0 for nothing; only with <segmentation>.",
+    frame="{sensor}_optical_frame",
+)
+INSTANCE_IMAGE = Topic(
+    "{sensor}/instances/image_raw",
+    Image,
+    5,
+    "Object that each pixel shows: 16UC1, 0 for nothing; only with <segmentation>.",
+    frame="{sensor}_optical_frame",
+)
+LABELS = Topic(
+    "{sensor}/labels",
+    String,
+    1,
+    "JSON: numbers and names of the classes and instances; when they change.",
+    latched=True,
+)
+LEFT_IMAGE = Topic(
+    "{sensor}/left/image_raw",
+    Image,
+    5,
+    "Left image of a stereo pair: rgb8, rectified.",
+    frame="{sensor}_optical_frame",
+)
+LEFT_INFO = Topic(
+    "{sensor}/left/camera_info",
+    CameraInfo,
+    5,
+    "Intrinsics of the left image.",
+    frame="{sensor}_optical_frame",
+)
+RIGHT_IMAGE = Topic(
+    "{sensor}/right/image_raw",
+    Image,
+    5,
+    "Right image, with the same stamp.",
+    frame="{sensor}_optical_frame",
+)
+RIGHT_INFO = Topic(
+    "{sensor}/right/camera_info",
+    CameraInfo,
+    5,
+    "Intrinsics of the right image: P[3] is -fx times the baseline.",
     frame="{sensor}_optical_frame",
 )
 RGB_IMAGE = Topic(
@@ -347,8 +419,18 @@ OUTPUTS = (
     IMU,
     FIX,
     ENCODERS,
+    RANGE,
+    MAGNETIC_FIELD,
+    BUMPER_SECTOR,
     IMAGE,
     CAMERA_INFO,
+    CLASS_IMAGE,
+    INSTANCE_IMAGE,
+    LABELS,
+    LEFT_IMAGE,
+    LEFT_INFO,
+    RIGHT_IMAGE,
+    RIGHT_INFO,
     RGB_IMAGE,
     RGB_INFO,
     RAW_DEPTH,

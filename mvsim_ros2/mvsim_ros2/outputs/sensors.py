@@ -5,28 +5,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
-from std_msgs.msg import Header
+from std_msgs.msg import Bool, Header
 
 from mvsim_core.registry import Registry
 from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
 from mvsim_ros2.conversions.images import (
     camera_info_message,
+    class_image_message,
     color_image_message,
     depth_image_message,
+    instance_image_message,
+    labels_message,
     raw_depth_image_message,
 )
-from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message
-from mvsim_ros2.conversions.scans import scan_message
+from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message, magnetic_message
+from mvsim_ros2.conversions.scans import range_message, scan_message
 from mvsim_ros2.conversions.wheels import joint_states_message
 from mvsim_ros2.names.frames import OPTICAL_FRAME, RGB_OPTICAL_FRAME
+from mvsim_ros2.names.topic_names import unique_tokens
 from mvsim_ros2.names.topics import (
+    BUMPER_SECTOR,
     CAMERA_INFO,
+    CLASS_IMAGE,
     DEPTH,
     DEPTH_INFO,
     DEPTH_POINTS,
@@ -34,10 +40,18 @@ from mvsim_ros2.names.topics import (
     FIX,
     IMAGE,
     IMU,
+    INSTANCE_IMAGE,
+    LABELS,
+    LEFT_IMAGE,
+    LEFT_INFO,
+    MAGNETIC_FIELD,
     POINTS,
+    RANGE,
     RAW_DEPTH,
     RGB_IMAGE,
     RGB_INFO,
+    RIGHT_IMAGE,
+    RIGHT_INFO,
     SCAN,
     Topic,
 )
@@ -57,6 +71,7 @@ class SensorTopics:
         no_hit: Range of rays without a hit, see the parameter scan_no_hit.
         mvsim_names: Whether to publish also on the topic names of the C++ MVSim.
         joints: Names of the axle joints of the vehicle.
+        spec: Spec of the sensor.
         reserved: Topics in use by others, which cannot be aliases.
     """
 
@@ -68,6 +83,7 @@ class SensorTopics:
     no_hit: str = "inf"
     mvsim_names: bool = False
     joints: tuple[str, ...] = ()
+    spec: Any = None
     reserved: frozenset[str] = frozenset()
 
     def create_publisher(self, node: Node, topic: Topic) -> TopicPublisher:
@@ -201,6 +217,57 @@ class EncoderOutput:
         self._output.close()
 
 
+@SENSOR_OUTPUTS.register("range")
+class RangeOutput(SingleTopicOutput):
+    """sensor_msgs/Range."""
+
+    needs_tf: ClassVar[bool] = True
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        super().__init__(node, topics, RANGE, range_message)
+
+
+@SENSOR_OUTPUTS.register("magnetometer")
+class MagneticFieldOutput(SingleTopicOutput):
+    """sensor_msgs/MagneticField."""
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publisher."""
+        super().__init__(node, topics, MAGNETIC_FIELD, magnetic_message)
+
+
+@SENSOR_OUTPUTS.register("bumper")
+class BumperOutput:
+    """std_msgs/Bool for each sector of a bumper.
+
+    The common interfaces have no message for bumpers. Drivers of simple robots publish a Bool for
+    each switch, and so does the topic `collision` of a vehicle.
+    """
+
+    needs_tf: ClassVar[bool] = False
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create a publisher for each sector."""
+        self._outputs = [
+            topics.create_publisher(
+                node, replace(BUMPER_SECTOR, name=BUMPER_SECTOR.name.replace("{sector}", token))
+            )
+            for token in unique_tokens(topics.spec.sectors).values()
+        ]
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish the sectors that have subscribers."""
+        for output, pressed in zip(self._outputs, reading.pressed, strict=True):
+            if output.needed:
+                output.publish(Bool(data=pressed))
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        for output in self._outputs:
+            output.close()
+
+
 class MultiTopicOutput:
     """A sensor with several topics, each with its frame and its conversion."""
 
@@ -227,6 +294,34 @@ class MultiTopicOutput:
             output.close()
 
 
+class SegmentsOutput(MultiTopicOutput):
+    """What the pixels of a camera show, where its spec asks for it: classes, instances, labels."""
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publishers, or none."""
+        wanted = bool(topics.spec is not None and topics.spec.segmentation)
+        images = ((CLASS_IMAGE, OPTICAL_FRAME), (INSTANCE_IMAGE, OPTICAL_FRAME))
+        super().__init__(node, topics, images if wanted else ())
+        self._labels = topics.create_publisher(node, LABELS) if wanted else None
+        self._things: Any = None
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish the images, and the labels where they have changed."""
+        if self._labels is None or reading.segments is None:
+            return
+        if reading.things != self._things:
+            self._things = reading.things
+            self._labels.publish(labels_message(reading.things))
+        self._publish(0, class_image_message, reading, stamp)
+        self._publish(1, instance_image_message, reading, stamp)
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        super().close()
+        if self._labels is not None:
+            self._labels.close()
+
+
 @SENSOR_OUTPUTS.register("camera")
 class CameraOutput(MultiTopicOutput):
     """sensor_msgs/Image and CameraInfo of a colour camera."""
@@ -234,11 +329,40 @@ class CameraOutput(MultiTopicOutput):
     def __init__(self, node: Node, topics: SensorTopics) -> None:
         """Create the publishers."""
         super().__init__(node, topics, ((CAMERA_INFO, OPTICAL_FRAME), (IMAGE, OPTICAL_FRAME)))
+        self._segments = SegmentsOutput(node, topics)
 
     def publish(self, reading: Any, stamp: Time) -> None:
-        """Publish intrinsics and image."""
+        """Publish intrinsics, image and segmentation."""
         self._publish(0, camera_info_message, reading.camera, stamp)
         self._publish(1, color_image_message, reading.rgb, stamp)
+        self._segments.publish(reading, stamp)
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        super().close()
+        self._segments.close()
+
+
+@SENSOR_OUTPUTS.register("stereo_camera")
+class StereoOutput(MultiTopicOutput):
+    """Images and intrinsics of a stereo pair.
+
+    All are in the optical frame of the left camera, as image_geometry requires; the place of the
+    right one is in P of its intrinsics.
+    """
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publishers."""
+        pair = (LEFT_INFO, LEFT_IMAGE, RIGHT_INFO, RIGHT_IMAGE)
+        super().__init__(node, topics, [(topic, OPTICAL_FRAME) for topic in pair])
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish intrinsics and images."""
+        right = partial(camera_info_message, baseline=reading.baseline)
+        self._publish(0, camera_info_message, reading.camera, stamp)
+        self._publish(1, color_image_message, reading.left, stamp)
+        self._publish(2, right, reading.camera, stamp)
+        self._publish(3, color_image_message, reading.right, stamp)
 
 
 @SENSOR_OUTPUTS.register("rgbd_camera")
@@ -250,9 +374,16 @@ class DepthCameraOutput(MultiTopicOutput):
         color = [(topic, RGB_OPTICAL_FRAME) for topic in (RGB_INFO, RGB_IMAGE)]
         depth = [(topic, OPTICAL_FRAME) for topic in (DEPTH_INFO, RAW_DEPTH, DEPTH, DEPTH_POINTS)]
         super().__init__(node, topics, color + depth)
+        self._segments = SegmentsOutput(node, topics)
+
+    def close(self) -> None:
+        """Destroy the publishers."""
+        super().close()
+        self._segments.close()
 
     def publish(self, reading: Any, stamp: Time) -> None:
-        """Publish images, intrinsics and cloud."""
+        """Publish images, intrinsics, cloud and segmentation."""
+        self._segments.publish(reading, stamp)
         if reading.rgb is not None:
             self._publish(0, camera_info_message, reading.rgb_camera, stamp)
             self._publish(1, color_image_message, reading.rgb, stamp)

@@ -158,6 +158,7 @@ class VehicleOutputs:
                 no_hit=self._settings.scan_no_hit,
                 mvsim_names=self._settings.mvsim_topic_names,
                 joints=tuple(joint.axle for joint in joints),
+                spec=sensors[name].spec,
                 reserved=RESERVED_TOPICS | others,
             )
             outputs[name] = SENSOR_OUTPUTS.get(kind)(self._node, topics)

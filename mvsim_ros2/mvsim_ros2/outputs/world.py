@@ -125,6 +125,7 @@ class WorldOutputs:
                     self._standalone_frames[name],
                     no_hit=no_hit,
                     mvsim_names=mvsim_names,
+                    spec=sensors[name].spec,
                     reserved=reserved,
                 ),
             )

@@ -37,6 +37,7 @@ WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
     <sensor class="laser" name="laser"><sensor_period>0.05</sensor_period>
       <range_std_noise>0.02</range_std_noise><angle_std_noise_deg>0.5</angle_std_noise_deg>
       <dropout>0.2</dropout></sensor>
+    <sensor class="laser" name="swept"><motion_distortion>true</motion_distortion></sensor>
     <sensor class="imu" name="imu"><sensor_period>0.01</sensor_period>
       <angular_velocity_random_walk>0.01</angular_velocity_random_walk></sensor>
     <sensor class="imu" name="mean"><sensor_period>0.02</sensor_period><average>true</average>
@@ -51,6 +52,9 @@ WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
       <sense_rgb>false</sense_rgb><depth_ncols>16</depth_ncols><depth_nrows>12</depth_nrows>
       <depth_cx>8</depth_cx><depth_cy>6</depth_cy><depth_fx>10</depth_fx><depth_fy>10</depth_fy>
       </sensor>
+    <sensor class="range" name="sonar"><pose_3d>0 0 0.5 40 0 0</pose_3d></sensor>
+    <sensor class="magnetometer" name="compass"><sensor_period>0.02</sensor_period></sensor>
+    <sensor class="bumper" name="bumper"><sensor_period>0.05</sensor_period></sensor>
   </vehicle></mvsim_world>"""
 
 
@@ -81,7 +85,7 @@ def everything():
 
 def test_all_kinds_are_read(everything):
     names = {name for name, _ in everything}
-    assert names == {"laser", "imu", "mean", "gps", "ticks", "cloud", "depth"}
+    assert names == set(load_world(text=WORLD).vehicles["r1"].sensors)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -137,6 +137,29 @@ def test_errors_have_the_stated_size_to_all_sides():
     assert (last.status, last.covariance_type) == (0, 2)
 
 
+def test_latitude_0_longitude_0_is_a_place():
+    world = robot(
+        gnss_xml(),
+        "<georeference><latitude>0</latitude><longitude>0</longitude>"
+        "<height>5</height></georeference>",
+        pose="3 0 0",
+    )
+    found = reading(world)
+    place = enu(found.latitude, found.longitude, found.altitude, (0.0, 0.0, 5.0))
+    np.testing.assert_allclose(place, (3, 0, 0), atol=1e-6)
+    assert not world.warnings
+
+
+@pytest.mark.parametrize("missing", ["latitude", "longitude"])
+def test_one_coordinate_without_the_other_is_named(missing):
+    given = {"latitude": "longitude", "longitude": "latitude"}[missing]
+    world = robot(gnss_xml(), f"<georeference><{given}>7</{given}></georeference>")
+    found = reading(world)
+    assert (getattr(found, missing), getattr(found, given)) == pytest.approx((0, 7), abs=1e-9)
+    (warning,) = world.warnings
+    assert f"<{given}> is given without <{missing}>, which is taken as 0 [deg]" in str(warning)
+
+
 def test_perfect_receivers_do_not_claim_a_zero_covariance():
     last = reading(robot(gnss_xml(), georeference()))
     assert np.all(np.diag(last.covariance) > 0)

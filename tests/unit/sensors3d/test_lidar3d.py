@@ -140,9 +140,7 @@ def test_a_teleport_does_not_smear_a_column_over_the_way():
     unit.start(0)
     unit.sweep(state_of(bodies), 1)
     bodies["x"] = 5.0
-    assert np.allclose(
-        unit._poses(np.append([5.0, *[0.0] * 5], np.zeros(3)), np.zeros(1))[0, 9], 5
-    )
+    assert np.allclose(unit.poses(np.append([5.0, *[0.0] * 5], np.zeros(3)), np.zeros(1))[0, 9], 5)
 
 
 def test_own_vehicle_is_seen_or_not():

@@ -358,7 +358,7 @@ def test_world_scalars() -> None:
     )
     assert spec.timestep == 0.001
     assert spec.gui.cam_point_to == (1, 2, 0)
-    assert spec.georeference.given
+    assert spec.georeference.origin == (36, -2)
     assert spec.markers[0].points == ((0, 0, 0), (1, 2, 3))
 
 
