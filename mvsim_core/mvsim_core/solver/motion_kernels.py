@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from mvsim_core.solver.compiled import inner, kernel
-from mvsim_core.solver.near import check_guards
+from mvsim_core.solver.near import CLEAR, MEETING, any_meeting, check_guards
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
@@ -70,17 +70,39 @@ def advance_active(b: Row, g: Row, a: Row, dt: float) -> None:
 
 
 @kernel
-def free_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float, alone: bool) -> int:
-    """Check all movers, as `check_guards` does, and return its result.
+def free_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    movers: IntArray,
+    guards: Rows,
+    near: Rows,
+    count: int,
+    dt: float,
+    advances: bool,
+) -> int:
+    """Check all movers, and advance them if nothing can be touched in this step.
 
-    If they are `alone` and the result is -1, which says that nothing can be touched in this step,
-    they are advanced too.
+    Args:
+        bodies: Rows of BODY.
+        movers: Its rows that move.
+        guards: Rows of GUARD, one a mover.
+        near: Rows of NEAR.
+        count: How many of them are in use; -1: what is near is not known.
+        dt: Time step [s].
+        advances: Whether to advance them; False: only check.
+
+    Returns:
+        The result of `check_guards`, or MEETING where near pairs may meet in this step. Movers are
+        advanced if it is CLEAR.
     """
     result = check_guards(bodies, movers, guards, dt)
-    if not alone or result != -1:
+    if result != CLEAR:
         return int(result)
+    if any_meeting(bodies, movers, guards, near, count, dt):
+        return MEETING
+    if not advances or count < 0:
+        return CLEAR
     for k in range(movers.shape[0]):
         b = bodies[movers[k]]
         b.touching = 0
         advance_free(b, guards[k], dt)
-    return -1
+    return CLEAR

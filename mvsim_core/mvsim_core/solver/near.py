@@ -28,8 +28,9 @@ MARGIN = 0.02
 GUARD_MARGIN, GUARD_TIME = 0.05, 0.25
 #: Ranges of height that overlap by less do not collide [m]: a robot may stand on a plate.
 HEIGHT_TOLERANCE = 1e-3
-#: Results of `check_guards` beside the first bad row and -1.
-STALE = -2
+#: Results of `check_guards` and `free_kernel` beside the first bad row: nothing can be touched in
+#: this step, the list of what is near is out of date, shapes may meet.
+CLEAR, STALE, MEETING = -1, -2, -3
 #: What is known of the box that a mover sweeps in this step (`Found.stamps`).
 UNKNOWN, ROUND, EXACT = 0, 1, 2
 #: No row.
@@ -44,7 +45,7 @@ def drift(b: Row, arm: float, dt: float) -> float:
 
 @inner
 def check_guards(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int:
-    """Return -1 if all movers are finite and stay in their guards in this step.
+    """Return CLEAR if all movers are finite and stay in their guards in this step.
 
     Else the first row of BODY that is not finite (or beyond 1e30), or STALE.
     """
@@ -64,7 +65,41 @@ def check_guards(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int
             or b.y - way < g.min_y
             or b.y + way > g.max_y
         )
-    return STALE if stale else -1
+    return STALE if stale else CLEAR
+
+
+@inner
+def round_reach(b: Row, g: Row, dt: float) -> float:
+    """Return the radius of a circle about the reference point that holds the step [m]."""
+    return float(g.radius + sweep(b, g.radius + g.arm, dt))
+
+
+@inner
+def any_meeting(
+    bodies: Rows, movers: IntArray, guards: Rows, near: Rows, count: int, dt: float
+) -> bool:
+    """Return whether the circles about any near pair overlap in this step.
+
+    The same boxes as those of `sweep_circle`, with which `pairs_kernel` begins.
+    """
+    for p in range(count):
+        pair = near[p]
+        a = bodies[movers[pair.a]]
+        reach = round_reach(a, guards[pair.a], dt)
+        if pair.b < 0:
+            min_x, max_x, min_y, max_y = pair.min_x, pair.max_x, pair.min_y, pair.max_y
+        else:
+            b = bodies[movers[pair.b]]
+            other = round_reach(b, guards[pair.b], dt)
+            min_x, max_x, min_y, max_y = b.x - other, b.x + other, b.y - other, b.y + other
+        if (
+            a.x - reach <= max_x
+            and min_x <= a.x + reach
+            and a.y - reach <= max_y
+            and min_y <= a.y + reach
+        ):
+            return True
+    return False
 
 
 @kernel
@@ -105,7 +140,7 @@ def rebuild_kernel(
                 continue
             if joined(stored, row, movers[other]):
                 continue
-            count = note(found.near, count, k, other, NONE)
+            count = note(found.near, count, k, other, NONE, box)
         if not moves:
             continue
         hits = query(
@@ -118,17 +153,18 @@ def rebuild_kernel(
         for i in range(min(hits, found.hits.shape[0])):
             shape = found.hits[i]
             if not joined(stored, row, stored.shapes[shape].body):
-                count = note(found.near, count, k, NONE, shape)
+                count = note(found.near, count, k, NONE, shape, stored.boxes[shape])
     return count, most
 
 
 @inner
-def note(near: Rows, count: int, a: int, b: int, shape: int) -> int:
-    """Append a near pair if there is room, and return the new number."""
+def note(near: Rows, count: int, a: int, b: int, shape: int, box: Row) -> int:
+    """Append a near pair if there is room, and return the new number; `box` is the shape's."""
     if count < near.shape[0]:
-        near[count].a = a
-        near[count].b = b
-        near[count].shape = shape
+        pair = near[count]
+        pair.a, pair.b, pair.shape = a, b, shape
+        pair.min_x, pair.min_y = box.min_x, box.min_y
+        pair.max_x, pair.max_y = box.max_x, box.max_y
     return count + 1
 
 
@@ -138,6 +174,7 @@ def make_guard(b: Row, row: int, stored: Stored, found: Found, k: int, dt: float
     g = found.guards[k]
     g.body = row
     g.arm = math.hypot(b.com_x, b.com_y)
+    g.radius = 0.0
     g.yaw = np.nan
     box = found.fat[k]
     box.copy = b.copy
@@ -152,7 +189,8 @@ def make_guard(b: Row, row: int, stored: Stored, found: Found, k: int, dt: float
     g.max_x = b.x + back + max(0.0, b.cvx) * GUARD_TIME
     g.min_y = b.y - back + min(0.0, b.cvy) * GUARD_TIME
     g.max_y = b.y + back + max(0.0, b.cvy) * GUARD_TIME
-    reach = stored.links[row].radius + MARGIN
+    g.radius = stored.links[row].radius
+    reach = g.radius + MARGIN
     box.min_x = g.min_x - reach
     box.min_y = g.min_y - reach
     box.max_x = g.max_x + reach
@@ -190,14 +228,13 @@ def sweep(b: Row, arm: float, dt: float) -> float:
 
 
 @inner
-def sweep_circle(bodies: Rows, row: int, stored: Stored, found: Found, k: int, dt: float) -> None:
+def sweep_circle(bodies: Rows, row: int, found: Found, k: int, dt: float) -> None:
     """Set the box of a mover over this step from its radius: it holds that of `sweep_boxes`."""
     if found.stamps[k] != UNKNOWN:
         return
     found.stamps[k] = ROUND
     b = bodies[row]
-    radius = stored.links[row].radius
-    reach = radius + sweep(b, radius + found.guards[k].arm, dt)
+    reach = round_reach(b, found.guards[k], dt)
     box = found.swept[k]
     box.min_x = b.x - reach
     box.max_x = b.x + reach
@@ -264,14 +301,14 @@ def pairs_kernel(
     for p in range(near):
         pair = found.near[p]
         row = movers[pair.a]
-        sweep_circle(bodies, row, stored, found, pair.a, dt)
+        sweep_circle(bodies, row, found, pair.a, dt)
         if pair.b < 0:
             if overlap(found.swept[pair.a], stored.boxes[pair.shape]):
                 sweep_boxes(bodies, row, stored, found, pair.a, dt)
                 count = pairs_with_shape(bodies, row, stored, found, pair.shape, count, dt)
             continue
         other = movers[pair.b]
-        sweep_circle(bodies, other, stored, found, pair.b, dt)
+        sweep_circle(bodies, other, found, pair.b, dt)
         # most near pairs are apart by more than their radii: corners are looked at for the others
         if not overlap(found.swept[pair.a], found.swept[pair.b]):
             continue

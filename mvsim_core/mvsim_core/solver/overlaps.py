@@ -36,7 +36,8 @@ def overlaps(
         dt: Time step [s].
     """
     scratch = contacts.scratch
-    checked = free_kernel(bodies, movers, scratch.found.guards, dt, False)
+    found = scratch.found
+    checked = free_kernel(bodies, movers, found.guards, found.near, -1, dt, False)
     if checked >= 0:
         return {}  # not finite: the next step says which
     if checked == STALE or not scratch.near_valid:
@@ -46,12 +47,12 @@ def overlaps(
     first, second = (np.zeros((4, contacts.most_corners)) for _ in range(2))
     depths_kernel(bodies, contacts.arrays(), keys, first, second, np.zeros(1, HIT), depths)
     owners = contacts.shapes.rows["owner"]
-    found: dict[tuple[int, int], float] = {}
+    depth_of: dict[tuple[int, int], float] = {}
     for i in np.flatnonzero(depths > TOUCHING):
         a, b = int(owners[keys[i] >> 32]), int(owners[keys[i] & 0xFFFFFFFF])
         pair = (min(a, b), max(a, b))
-        found[pair] = max(found.get(pair, 0.0), float(depths[i]))
-    return found
+        depth_of[pair] = max(depth_of.get(pair, 0.0), float(depths[i]))
+    return depth_of
 
 
 @inner

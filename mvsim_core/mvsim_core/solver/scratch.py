@@ -22,6 +22,7 @@ GUARD = np.dtype(
         ("min_y", "f8"),
         ("max_y", "f8"),
         ("arm", "f8"),  # m, distance of the centre of mass from the reference point
+        ("radius", "f8"),  # m, distance of the furthest corner from the reference point
         ("yaw", "f8"),  # rad, whose cosine and sine are c and s
         ("c", "f8"),
         ("s", "f8"),
@@ -34,6 +35,10 @@ NEAR = np.dtype(
         ("a", "i8"),  # index among the movers
         ("b", "i8"),  # index among the movers; -1: a shape that does not move
         ("shape", "i8"),  # that shape
+        ("min_x", "f8"),  # m, its box in the world
+        ("min_y", "f8"),
+        ("max_x", "f8"),
+        ("max_y", "f8"),
     ]
 )
 

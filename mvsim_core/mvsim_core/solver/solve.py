@@ -22,7 +22,7 @@ from mvsim_core.solver.islands import (
     sort_islands,
 )
 from mvsim_core.solver.motion_kernels import advance_active, advance_free, free_kernel
-from mvsim_core.solver.near import STALE, pairs_kernel, rebuild_kernel
+from mvsim_core.solver.near import CLEAR, STALE, pairs_kernel, rebuild_kernel
 from mvsim_core.solver.scratch import Scratch, Work
 from mvsim_core.solver.substeps import smallest_gap, solve_island
 from mvsim_core.state.arrays import BODY, DYNAMIC, IntArray, Row, Rows
@@ -64,23 +64,24 @@ def solve(
     """
     scratch = contacts.scratch
     acting = contacts.has_joints or len(walls) > 0
-    alone = scratch.near_valid and scratch.near_count == 0 and not acting
-    result: int = free_kernel(bodies, movers, scratch.found.guards, dt, alone)
+    count = scratch.near_count if scratch.near_valid else -1
+    found = scratch.found
+    result: int = free_kernel(bodies, movers, found.guards, found.near, count, dt, not acting)
     if result >= 0:
         return result
-    if alone and result != STALE:
+    if result == STALE or count < 0:
+        find_near(bodies, movers, contacts, dt)
+        found, count = scratch.found, scratch.near_count
+        result = free_kernel(bodies, movers, found.guards, found.near, count, dt, not acting)
+    if result == CLEAR and not acting:
         if len(contacts.contacts):
             contacts.contacts = contacts.contacts[:0].copy()
         return -1
-    if result == STALE or not scratch.near_valid:
-        find_near(bodies, movers, contacts, dt)
-    pairs = 0
-    if scratch.near_count:
-        pairs = find_pairs(bodies, movers, contacts, dt)
+    pairs = 0 if result == CLEAR else find_pairs(bodies, movers, contacts, dt)
     if pairs or acting:
         _solve_contacts(bodies, movers, contacts, dt, (walls, grips, pairs))
     else:
-        free_kernel(bodies, movers, scratch.found.guards, dt, True)
+        free_kernel(bodies, movers, scratch.found.guards, found.near, 0, dt, True)
         contacts.contacts = contacts.contacts[:0].copy()
     return -1
 

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import shapely
 
-from mvsim_core.solver.near import MARGIN
+from mvsim_core.solver.motion_kernels import free_kernel
+from mvsim_core.solver.near import CLEAR, MARGIN, MEETING
 from mvsim_core.solver.solve import find_near, find_pairs
 from mvsim_core.state.arrays import DYNAMIC, STATIC, FloatArray
 from tests.unit.solver.scenes import DT, Scene, box, ngon
@@ -60,6 +62,52 @@ def test_no_pair_that_may_meet_is_missing(seed: int) -> None:
                 assert (i, j) not in found
             elif a.distance(b) <= far_a + far_b + MARGIN:
                 assert (i, j) in found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_step_without_pairs_is_clear(seed: int) -> None:
+    """The check before the search for pairs misses none, and most often saves it."""
+    rng = np.random.default_rng(seed)
+    scene = Scene()
+    for k in range(6):
+        points = ngon(int(rng.integers(3, 8)), float(rng.uniform(0.1, 1.0)))
+        pose = (*rng.uniform(-2.5, 2.5, 2).tolist(), float(rng.uniform(-4.0, 4.0)))
+        if k < 2:
+            scene.fixed(np.array(outline(points, pose).exterior.coords)[:-1])
+            continue
+        velocity = (*rng.normal(0.0, 3.0, 2), rng.normal(0.0, 5.0))
+        scene.body(points, pose, velocity, kind=STATIC if k == 2 else DYNAMIC)
+    pairs, movers = pairs_of(scene), np.flatnonzero(scene.bodies["kind"] != STATIC)
+    scratch, before = scene.data.scratch, scene.bodies.copy()
+    guards, near, count = scratch.found.guards, scratch.found.near, scratch.near_count
+    result = free_kernel(scene.bodies, movers, guards, near, count, DT, False)
+    assert result == (MEETING if _circles_meet(scene, movers) else CLEAR)
+    assert result == MEETING or not pairs
+    assert free_kernel(scene.bodies, movers, guards, near, -1, DT, True) == CLEAR  # not known
+    assert scene.bodies.tobytes() == before.tobytes()
+
+
+def _circles_meet(scene: Scene, movers: np.ndarray[Any, Any]) -> bool:
+    """Return whether boxes about circles that hold the motion of a step overlap."""
+    links, shapes = scene.data.arrays().links, scene.data.shapes.rows
+    boxes = {}
+    for row in movers.tolist():
+        b, radius = scene.bodies[row], float(links["radius"][row])
+        way = math.hypot(b["cvx"], b["cvy"]) * DT
+        arm = radius + math.hypot(b["com_x"], b["com_y"])
+        reach = radius + MARGIN + way + min(abs(b["wz"]) * DT, 2.0) * arm
+        boxes[row] = (b["x"] - reach, b["y"] - reach, b["x"] + reach, b["y"] + reach)
+    fixed = []
+    for k, shape in enumerate(shapes):
+        if shape["body"] not in boxes:
+            box = scene.data.arrays().boxes[k]
+            fixed.append(tuple(box[name] for name in ("min_x", "min_y", "max_x", "max_y")))
+    moving = list(boxes.values())
+    return any(
+        a[0] <= b[2] and b[0] <= a[2] and a[1] <= b[3] and b[1] <= a[3]
+        for i, a in enumerate(moving)
+        for b in moving[:i] + fixed
+    )
 
 
 @pytest.mark.parametrize("askew", [0.0, 0.3, math.pi / 4, 2.0])
