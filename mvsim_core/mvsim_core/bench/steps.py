@@ -30,8 +30,16 @@ def rollers_cost(count: int, seconds: float = 2.0) -> dict[str, float]:
     return compared_cost(worlds, seconds)
 
 
+def growth_cost(counts: tuple[int, ...], seconds: float = 4.0) -> dict[str, float]:
+    """Time crowds of several sizes in turns; "ratio" is the last cost over the first one."""
+    worlds = {str(count): load_world(text=robots(count)) for count in counts}
+    costs = compared_cost(worlds, seconds)
+    return {**costs, "ratio": costs[str(counts[-1])] / costs[str(counts[0])]}
+
+
 STEPS: dict[str, Callable[[], dict[str, float]]] = {
     **{f"small_robot_{n}": partial(crowd_cost, n) for n in (1, 10, 100, 1000)},
+    "small_robot_growth": partial(growth_cost, (1000, 10000)),
     **{f"mecanum_and_differential_{n}": partial(rollers_cost, n) for n in (1, 100, 1000)},
     **{f"hills_{n}": partial(crowd_cost, n, ground=HILLS) for n in (1, 100, 1000)},
     **{f"drivetrain_ellipse_{n}": partial(crowd_cost, n, robot=CAR) for n in (1, 100, 1000)},

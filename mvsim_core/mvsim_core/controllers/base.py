@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Protocol
 
 from mvsim_core.registry import Registry
-from mvsim_core.state.arrays import IntArray, State
+from mvsim_core.state.arrays import BoolArray, IntArray, State
 from mvsim_core.state.indices import Indices
 
 
@@ -17,7 +18,8 @@ class Controller(Protocol):
 
     A class that also has `add(spec, ids)` and `remove(ids)` adds and removes vehicles while
     the world runs, at a cost that does not depend on the others. Without them the system is
-    rebuilt.
+    rebuilt. One that also has `part(chosen)` is called for some vehicles at a time in large
+    worlds.
     """
 
     #: Kinds of command that it accepts: "twist", "ackermann", "torque".
@@ -73,6 +75,12 @@ class IdController:
         """Stop serving some rows."""
         for row in ids:
             self._rows.discard(row)
+
+    def part(self, chosen: BoolArray) -> IdController:
+        """Return the same system for those of its rows that are true in (vehicles,) `chosen`."""
+        other = copy.copy(self)
+        other._rows = self._rows.part(chosen)
+        return other
 
 
 class PidController(IdController):

@@ -22,11 +22,17 @@ GROUND_ROUNDS, SETTLED = 50, 1e-12
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, movers: IntArray) -> int:
+def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: IntArray) -> int:
     """Sum the wheel forces of each body and their torque about its centre of mass.
 
     Weight acts along a slope where the wheels carry it. Forces along the ground become plan view
     forces by the cosine of the slope: m a cos² = F cos in plan view coordinates.
+
+    Args:
+        bodies: BODY, all rows.
+        wheels: WHEEL, all rows.
+        vehicles: The rows of VEHICLE whose wheels count.
+        movers: Rows of BODY whose sums begin at zero.
 
     Returns the first wheel whose spin, torque or force is not finite, else -1.
     """
@@ -36,24 +42,26 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, movers: IntArray) -> int
         b.fx = 0.0
         b.fy = 0.0
         b.torque = 0.0
-    for k in range(wheels.shape[0]):
-        w = wheels[k]
-        if w.body < 0:
+    for i in range(vehicles.shape[0]):
+        v = vehicles[i]
+        if v.body < 0:
             continue
-        if bad < 0 and not abs(w.omega) + abs(w.torque) + abs(w.fx) + abs(w.fy) < HUGE:
-            bad = k
-        b = bodies[w.body]
-        fx = (w.fx + w.gravity_x) * b.cos_x
-        fy = (w.fy + w.gravity_y) * b.cos_y
-        x, y = w.x, w.y
-        if b.leader >= 0:  # a member of an island: into the frame of the body that leads it
-            c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
-            fx, fy = c * fx - s * fy, s * fx + c * fy
-            x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
-            b = bodies[b.leader]
-        b.fx += fx
-        b.fy += fy
-        b.torque += (x - b.com_x) * fy - (y - b.com_y) * fx
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
+            if bad < 0 and not abs(w.omega) + abs(w.torque) + abs(w.fx) + abs(w.fy) < HUGE:
+                bad = k
+            b = bodies[v.body]
+            fx = (w.fx + w.gravity_x) * b.cos_x
+            fy = (w.fy + w.gravity_y) * b.cos_y
+            x, y = w.x, w.y
+            if b.leader >= 0:  # a member of an island: into the frame of the body that leads it
+                c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
+                fx, fy = c * fx - s * fy, s * fx + c * fy
+                x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
+                b = bodies[b.leader]
+            b.fx += fx
+            b.fy += fy
+            b.torque += (x - b.com_x) * fy - (y - b.com_y) * fx
     return bad
 
 

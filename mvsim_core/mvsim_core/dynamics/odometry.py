@@ -19,16 +19,16 @@ WRAP_BEYOND = 1e4
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
-    """Advance wheel angles and the odometry pose of all vehicles by dt."""
-    for k in range(wheels.shape[0]):
-        w = wheels[k]
-        w.phi += w.omega * dt
-        if abs(w.phi) > WRAP_BEYOND:
-            w.phi -= 2.0 * math.pi * math.trunc(w.phi / (2.0 * math.pi))  # C's fmod
+    """Advance wheel angles and the odometry pose of vehicles, some rows of VEHICLE, by dt."""
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
         if v.body < 0:
             continue
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
+            w.phi += w.omega * dt
+            if abs(w.phi) > WRAP_BEYOND:
+                w.phi -= 2.0 * math.pi * math.trunc(w.phi / (2.0 * math.pi))  # C's fmod
         wheel_twist(v, wheels)
         b = bodies[v.body]
         if (

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar, Protocol
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from mvsim_core.registry import Registry
-from mvsim_core.state.arrays import IntArray, State
+from mvsim_core.state.arrays import BoolArray, IntArray, State
 from mvsim_core.state.indices import ParameterTable
 
 
@@ -19,7 +20,8 @@ class Friction(Protocol):
     """A friction class serves all wheels of a world that use it, in one call a step.
 
     A class that also has `add(spec, ids)` and `remove(ids)` takes wheels in and out while the
-    world runs at a cost that does not depend on the others; one without them is rebuilt then.
+    world runs at a cost that does not depend on the others; one without them is rebuilt then. One
+    that also has `part(chosen)` is called for some wheels at a time in large worlds.
     """
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
@@ -62,6 +64,12 @@ class TableFriction(ABC):
         """Serve some rows no longer."""
         for index in ids:
             self.table.discard(index)
+
+    def part(self, chosen: BoolArray) -> TableFriction:
+        """Return the same system for those of its rows that are true in (wheels,) `chosen`."""
+        other = copy.copy(self)
+        other.table = self.table.part(chosen)
+        return other
 
 
 FRICTION: Registry[Friction] = Registry("friction model", "mvsim.friction")

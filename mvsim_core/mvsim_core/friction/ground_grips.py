@@ -18,6 +18,7 @@ what contacts call for, within the limits that are left.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -29,7 +30,9 @@ from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows, St
 
 
 class GroundGrips:
-    """Makes the grips of a step and takes their impulses into WHEEL; holds no state.
+    """Makes the grips of a step and takes their impulses into WHEEL.
+
+    It holds nothing from step to step.
 
     Attributes:
         rubbed: (bodies, 4) impulses of `apply_ground_friction` in this step.
@@ -41,20 +44,22 @@ class GroundGrips:
         self.rubbed: FloatArray = np.zeros((0, 4))
         self.count = 0
         self._grips: Rows = NO_GRIPS
+        self._step: Any = None
 
-    def begin(self, bodies: int) -> None:
-        """Begin a step of so many rows of BODY."""
+    def begin(self, state: State, movers: IntArray, gravity: float, dt: float) -> None:
+        """Begin a step of a state in which the rows `movers` of BODY move."""
         self.count = 0
+        self._step = state, movers, gravity, dt
+        bodies = len(state.bodies)
         if len(self.rubbed) < bodies:
             self.rubbed = np.zeros((2 * bodies, 4))
 
-    def make(
-        self, state: State, movers: IntArray, gravity: float, dt: float, touched: IntArray
-    ) -> Rows:
+    def make(self, touched: IntArray) -> Rows:
         """Return the grips of the bodies that are 1 in `touched`.
 
         Their velocities have the friction of this step already.
         """
+        state, movers, gravity, dt = self._step
         most = 2 * len(movers) + len(state.wheels)
         if len(self._grips) < most:
             self._grips = np.zeros(2 * most, GRIP)
@@ -74,8 +79,8 @@ class GroundGrips:
     def warm(self, state: State) -> None:
         """Compile or load the kernels, so that the first contact does not stall a step."""
         nothing: IntArray = np.zeros(0, np.int64)
-        self.begin(len(state.bodies))
-        self.make(state, nothing, 0.0, 1.0, np.zeros(len(state.bodies), np.int64))
+        self.begin(state, nothing, 0.0, 1.0)
+        self.make(np.zeros(len(state.bodies), np.int64))
         store_kernel(state.bodies, state.wheels, state.vehicles, self._grips[:0], 1.0)
 
     def store(self, state: State, dt: float) -> None:

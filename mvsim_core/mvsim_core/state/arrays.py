@@ -19,6 +19,7 @@ Rows = npt.NDArray[np.void]
 Row = Any
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 STATIC, DYNAMIC, KINEMATIC = 0, 1, 2
 #: Kind of a row of BODY that is not in use.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.state.arrays import IntArray, Rows
+from mvsim_core.state.arrays import BoolArray, IntArray, Rows
 from mvsim_core.state.rows import bytes_of
 
 _FIRST_CAPACITY = 8
@@ -60,6 +60,16 @@ class Indices:
             self._places[moved] = place
             self._move(last, place)
         self.ids = self._buffer[:last]
+
+    def part(self, chosen: BoolArray) -> Any:
+        """Return an independent list of the numbers n for which `chosen[n]`, in the same order."""
+        other = type(self).__new__(type(self))
+        other.__setstate__(self._chosen(chosen[self.ids]))
+        return other
+
+    def _chosen(self, places: BoolArray) -> Any:
+        """Return the state of a list of the numbers at some places."""
+        return self.ids[places]
 
     def _grow(self, capacity: int) -> None:
         grown = np.zeros(capacity, np.int64)
@@ -115,6 +125,9 @@ class ParameterTable(Indices):
         grown = np.zeros(capacity, self._rows.dtype)
         grown[: len(self._rows)] = self._rows
         self._rows = grown
+
+    def _chosen(self, places: BoolArray) -> Any:
+        return self.ids[places], self.params[places]
 
     def _move(self, source: int, target: int) -> None:
         self._rows[target] = self._rows[source]

@@ -28,6 +28,7 @@ from mvsim_core.terrain.ground import Ground
 from mvsim_core.world.data import Data
 from mvsim_core.world.model import Model
 from mvsim_core.world.systems import SystemGroups
+from mvsim_core.world.tiles import Tiles
 
 
 class Runtime:
@@ -44,6 +45,7 @@ class Runtime:
         sensors: All sensors and their schedule.
         names: Name of the entity of each row of BODY.
         grips: Friction of the ground inside contacts.
+        tiles: Groups of vehicles that go through a step one after the other.
         ideal: Number of vehicles that are driven kinematically.
         placed: Rows of BODY that were put somewhere since the last look for overlaps.
         overlapping: Names of the pairs whose overlap was reported.
@@ -58,6 +60,7 @@ class Runtime:
         self.friction = SystemGroups()
         self.animations: dict[int, Any] = {}
         self.grips = GroundGrips()
+        self.tiles = Tiles()
         self.ground = Ground(list(model.maps))
         self.scene = PlaneScene()
         self.scene3d = Scene3d(lights=model.lights, renderers=model.renderers)

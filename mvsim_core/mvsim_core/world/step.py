@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from numba import njit
 
@@ -18,16 +17,18 @@ from mvsim_core.friction import contact_kernel, coupled_kernel, hold_kernel
 from mvsim_core.solver.ideal import ideal_twist_kernel
 from mvsim_core.solver.solve import solve
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.state.clock import tick_kernel
 from mvsim_core.state.finite import body_error, wheel_error
 from mvsim_core.world.commands import apply_commands_kernel
 from mvsim_core.world.data import Data
 from mvsim_core.world.model import Model
 from mvsim_core.world.runtime import Runtime
+from mvsim_core.world.tiles import Tile
 
 PHASES = (
+    "animations",
     "commands",
     "kinematics",
-    "animations",
     "controllers",
     "friction",
     "integrate",
@@ -37,7 +38,7 @@ PHASES = (
     "sensors",
     "recording",
 )
-COMMANDS, KINEMATICS, ANIMATIONS, CONTROLLERS, FRICTION = range(5)
+ANIMATIONS, COMMANDS, KINEMATICS, CONTROLLERS, FRICTION = range(5)
 INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
 
 
@@ -51,22 +52,36 @@ def integrate_kernel(  # noqa: PLR0913 (arrays of a kernel)
     rubbed: FloatArray,
     gravity: float,
     dt: float,
+    odometry: bool,
 ) -> int:
-    """Advance the velocities of all movers by the forces of wheels, pivots and brakes.
+    """Advance the velocities of movers by the forces of wheels, pivots and brakes.
 
     One call, since for a single robot each call from Python costs more than its work.
+
+    Args:
+        bodies: BODY, all rows.
+        wheels: WHEEL, all rows.
+        vehicles: Rows of VEHICLE whose wheels act.
+        pivots: PIVOT, all rows.
+        movers: Rows of BODY that they act on.
+        rubbed: Output: impulses of `apply_ground_friction` (bodies, 4).
+        gravity: Acceleration of gravity [m/s²].
+        dt: Time step [s].
+        odometry: Whether to advance the odometry too: the spins of this step are known.
 
     Returns:
         The first wheel whose spin, torque or force is not finite (then nothing is advanced),
         else -1.
     """
-    bad = sum_wheel_forces_kernel(bodies, wheels, movers)
+    bad = sum_wheel_forces_kernel(bodies, wheels, vehicles, movers)
     if bad >= 0:
         return int(bad)
     pivot_kernel(bodies, pivots)
     coupled_kernel(bodies, wheels, vehicles, dt)
     hold_kernel(bodies, wheels, vehicles, dt)
     integrate_velocities_kernel(bodies, movers, rubbed, gravity, dt)
+    if odometry:
+        odometry_kernel(bodies, wheels, vehicles, dt)
     return -1
 
 
@@ -86,36 +101,16 @@ def step_physics(
         StepError: A number of the state is not finite.
     """
     dt, gravity, movers = model.dt, model.gravity, data.movers.ids
-    apply_commands_kernel(data.vehicles, data.bodies, data.clock, timeout_ticks)
-    if len(data.delays):
-        latency_kernel(data.vehicles, data.delays, dt)
-    mark(COMMANDS)
-    if len(run.kinematics):
-        run.kinematics.apply(data, dt)
-        mark(KINEMATICS)
-    for animation in run.animations.values():
-        copy = data.bodies["copy"][animation.entity.row]
-        animation.apply(data, (int(data.clock[copy]) + 1) * dt, dt)
-    mark(ANIMATIONS)
-    for controller in run.controllers.systems:
-        controller.apply(data, gravity, dt)
-    mark(CONTROLLERS)
-    contact_kernel(data.bodies, data.wheels, data.vehicles, gravity, dt)
-    if len(model.regions):
-        model.regions.apply(data)
-    for friction in run.friction.systems:
-        friction.apply(data, gravity, dt)
-    mark(FRICTION)
+    if run.animations:
+        for animation in run.animations.values():
+            copy = data.bodies["copy"][animation.entity.row]
+            animation.apply(data, (int(data.clock[copy]) + 1) * dt, dt)
+        mark(ANIMATIONS)
     grips = run.grips
-    grips.begin(len(data.bodies))
-    bad = integrate_kernel(
-        data.bodies, data.wheels, data.vehicles, data.pivots, movers, grips.rubbed, gravity, dt
-    )
-    if bad >= 0:
-        raise wheel_error(run.entities(), data.wheels, bad, data.ticks + 1)
-    mark(INTEGRATE)
-    make = partial(grips.make, data, movers, gravity, dt)
-    bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data), make)
+    grips.begin(data, movers, gravity, dt)
+    for tile in run.tiles.of(model, run, data):
+        _accelerate(model, run, data, tile, timeout_ticks, mark)
+    bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data), grips.make)
     if bad >= 0:
         raise body_error(run.entities(), data.bodies, bad, data.ticks + 1)
     grips.store(data, dt)
@@ -124,9 +119,54 @@ def step_physics(
     mark(SOLVER)
     if data.relief:
         run.ground.apply(data, dt)
+        mark(TERRAIN)
     if len(data.followers):
         followers_kernel(data.bodies, data.followers.ids)
-    mark(TERRAIN)
-    odometry_kernel(data.bodies, data.wheels, data.vehicles, dt)
-    data.clock += 1
-    mark(ODOMETRY)
+        mark(TERRAIN)
+    if run.ideal:
+        odometry_kernel(data.bodies, data.wheels, data.vehicles, dt)
+        mark(ODOMETRY)
+    tick_kernel(data.clock)
+
+
+def _accelerate(
+    model: Model,
+    run: Runtime,
+    data: Data,
+    tile: Tile,
+    timeout_ticks: int,
+    mark: Callable[[int], None],
+) -> None:
+    """Advance the velocities of the vehicles of a tile, from commands to forces."""
+    dt, gravity, vehicles = model.dt, model.gravity, tile.vehicles(data)
+    apply_commands_kernel(vehicles, data.bodies, data.clock, timeout_ticks)
+    if len(data.delays):
+        latency_kernel(vehicles, data.delays, dt)
+    mark(COMMANDS)
+    if len(run.kinematics):
+        run.kinematics.apply(data, dt)
+        mark(KINEMATICS)
+    for controller in tile.controllers:
+        controller.apply(data, gravity, dt)
+    mark(CONTROLLERS)
+    contact_kernel(data.bodies, data.wheels, vehicles, gravity, dt)
+    if len(model.regions):
+        model.regions.apply(data)
+    for friction in tile.friction:
+        friction.apply(data, gravity, dt)
+    mark(FRICTION)
+    bad = integrate_kernel(
+        data.bodies,
+        data.wheels,
+        vehicles,
+        data.pivots,
+        tile.movers,
+        run.grips.rubbed,
+        gravity,
+        dt,
+        # ideal vehicles measure how the solver lets them move
+        not run.ideal,
+    )
+    if bad >= 0:
+        raise wheel_error(run.entities(), data.wheels, bad, data.ticks + 1)
+    mark(INTEGRATE)

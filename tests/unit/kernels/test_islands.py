@@ -26,7 +26,7 @@ def test_forces_and_torques_are_summed_about_the_centre_of_mass(seed: int) -> No
     bodies["leader"][2] = 1
     bodies["off_x"][2], bodies["off_y"][2], bodies["off_yaw"][2] = 0.7, -0.4, 0.9
     bodies["fx"] = bodies["fy"] = bodies["torque"] = math.nan
-    assert sum_wheel_forces_kernel(bodies, wheels, np.arange(3)) == -1
+    assert sum_wheel_forces_kernel(bodies, wheels, state.vehicles, np.arange(3)) == -1
     want = np.zeros((3, 3))
     for w in wheels:
         k = int(w["body"])
@@ -47,10 +47,10 @@ def test_forces_and_torques_are_summed_about_the_centre_of_mass(seed: int) -> No
 def test_the_first_wheel_that_is_not_finite_is_named(field: str, value: float) -> None:
     state = random_state(0)
     state.wheels[field][5] = state.wheels[field][9] = value
-    assert sum_wheel_forces_kernel(state.bodies, state.wheels, np.arange(3)) == 5
+    assert sum_wheel_forces_kernel(state.bodies, state.wheels, state.vehicles, np.arange(3)) == 5
     state = random_state(0)
     state.wheels[field][0] = value
-    assert sum_wheel_forces_kernel(state.bodies, state.wheels, np.arange(3)) == 0
+    assert sum_wheel_forces_kernel(state.bodies, state.wheels, state.vehicles, np.arange(3)) == 0
 
 
 def test_velocities_follow_newton_and_the_implicit_damping() -> None:
