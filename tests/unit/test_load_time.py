@@ -7,12 +7,13 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mvsim_core import load_world
-from mvsim_core.world.data import differences
+from mvsim_core import World, load_world
+from mvsim_core.world.data import Data, differences
 from mvsim_core.xmlfile import read_world_file
 
 ROBOT = """<vehicle name="r{i}"><init_pose>{x} 0 {yaw}</init_pose>
@@ -96,6 +97,40 @@ def test_a_doubt_about_each_vehicle_of_a_loop_is_named() -> None:
     text = _world(f'<for var="i" from="1" to="3">{robot}</for>')
     found = [p.message for p in load_world(text=text).warnings if "time step" in p.message]
     assert [any(f"'r{i}'" in message for message in found) for i in (1, 2, 3)] == [True] * 3
+
+
+MIXED = """<element class="horizontal_plane"><x_min>-9</x_min><x_max>-5</x_max><y_min>-3</y_min>
+<y_max>3</y_max><animation><time_pose>0 0 0 0</time_pose><time_pose>1 1 0 0</time_pose></animation>
+</element><for var="i" from="1" to="4">{robot}{block}
+<block name="s${{i}}"><init_pose>$f{{2*i}} 3 0</init_pose><static>true</static><zmax>0.3</zmax>
+</block>
+<block name="t${{i}}"><init_pose3d>$f{{2*i}} 3.2 0.5 0 0 0</init_pose3d><mass>2</mass>
+<shape><pt>0 0</pt><pt>0.3 0</pt><pt>0.3 0.1</pt><pt>0.1 0.1</pt><pt>0.1 0.3</pt><pt>0 0.3</pt>
+</shape></block></for><vehicle name="m"><init_pose>0 6 30</init_pose><dynamics class="ackermann"/>
+</vehicle><vehicle name="n"><init_pose>0 7 30</init_pose><dynamics class="differential"/>
+<kinematics class="2WDiff"/></vehicle>
+<block name="door"><init_pose>3 8 0</init_pose><animation><time_pose>0 0 0 0</time_pose>
+<time_pose>1 1 0 0</time_pose></animation></block>
+<actor name="a"><init_pose>0 9 0</init_pose></actor>"""
+
+
+def test_entities_added_at_once_equal_the_same_ones_added_one_by_one() -> None:
+    robot = ROBOT.format(i="${i}", x="$f{2*i}", yaw="$f{10*i}", mass=1.5)
+    block = BLOCK.format(i="${i}", x="$f{2*i}")
+    model = load_world(text=_world(MIXED.format(robot=robot, block=block))).model
+    worlds = [World(replace(model, entities=()), Data(7)) for _ in range(2)]
+    for world in worlds:
+        world.begin()
+    for round_ in range(2):  # the second finds free rows in all tables, of some sizes too few
+        worlds[0]._insert(model.entities)
+        for entity in model.entities:
+            worlds[1]._insert([entity])
+        assert differences(worlds[0].data, worlds[1].data) == []
+        for world in worlds:
+            world.run(0.1)
+            for entity in model.entities if round_ == 0 else ():
+                world.remove(entity.name)
+        assert differences(worlds[0].data, worlds[1].data) == []
 
 
 def _cpu(work: Callable[[], object]) -> float:
