@@ -12,9 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mvsim_core import World, load_world
+from mvsim_core import World, WorldFileError, load_world
 from mvsim_core.world.data import Data, differences
 from mvsim_core.xmlfile import read_world_file
+from mvsim_core.xmlfile.problems import MAX_PROBLEMS
+from mvsim_core.xmlfile.reader import Reader
 
 ROBOT = """<vehicle name="r{i}"><init_pose>{x} 0 {yaw}</init_pose>
 <dynamics class="differential"><l_wheel pos="0 0.2" mass="{mass}" diameter="0.2"/>
@@ -78,6 +80,56 @@ def test_values_that_differ_in_each_turn_are_read_in_each_turn() -> None:
     assert len(masses) == 5
     world = load_world(text=text)
     assert len({float(m) for m in world.data.wheels["mass"]}) == 6  # and the right ones' 1.5 kg
+
+
+CLASS = """<vehicle:class name="kind"><dynamics class="differential">
+<chassis mass="$f{10+rand()}"/></dynamics>
+<sensor class="imu"><sensor_period>0.1</sensor_period></sensor></vehicle:class>"""
+LOOPS = {
+    "class": CLASS + '<for var="i" from="1" to="3"><vehicle class="kind">{pose}</vehicle></for>',
+    "class with a value for all": CLASS
+    + '<for var="i" from="1" to="3"><vehicle class="kind" name="${i}"><log_path>a</log_path>'
+    "{pose}</vehicle></for>",
+    "sensors with and without names": '<for var="i" from="1" to="3"><vehicle>{pose}<dynamics'
+    ' class="differential"/><sensor class="imu"/><sensor class="gnss" name="g${i}"/>'
+    '<sensor class="imu"><sensor_period>$f{i/10}</sensor_period></sensor></vehicle></for>',
+    "random": '<for var="i" from="1" to="3"><block>{pose}<mass>$f{1+rand()}</mass>'
+    "<zmax>2</zmax><zmin>$f{rand()}</zmin></block></for>",
+    "other children in each turn": '<for var="i" from="1" to="4"><block>{pose}'
+    '<if condition="$f{i%2}"><mass>$f{i}</mass></if></block></for>',
+    "loops in loops": '<for var="k" from="1" to="2"><for var="i" from="1" to="2"><block>{pose}'
+    "<shape><pt>0 0</pt><pt>${k} 0</pt><pt>0 1</pt></shape></block></for></for>",
+    "unknown names": '<for var="i" from="1" to="3"><block colour="red">{pose}<weight/></block>'
+    "</for>",
+    "more warnings than are kept": "<block><init_pose>0 0 0</init_pose>"
+    + "".join(f"<name{i}/>" for i in range(MAX_PROBLEMS))
+    + '</block><for var="i" from="1" to="3"><block colour="red">{pose}</block></for>',
+    "a mistake in one turn": '<for var="i" from="1" to="3"><block>{pose}<mass>$f{2-i}</mass>'
+    "</block></for>",
+    "values given twice": '<for var="i" from="1" to="3"><block><mass>2</mass>{pose}<mass>$f{i}'
+    "</mass></block></for>",
+    "relations of fields": '<for var="i" from="1" to="3"><block>{pose}<zmin>$f{i-1}</zmin>'
+    "<zmax>1.5</zmax></block></for>",
+}
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+def test_what_turns_of_a_loop_share_changes_no_spec_and_no_message(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = _world(LOOPS[kind].replace("{pose}", "\n<init_pose>$f{2*i} 0 0</init_pose>"))
+
+    def read() -> tuple[object, ...]:
+        try:
+            spec, problems, state = read_world_file(text=text, seed=4)
+        except WorldFileError as error:
+            return (str(error),)
+        lines = [one.where for one in (*spec.vehicles, *spec.blocks)]
+        return spec, lines, problems, state
+
+    found = read()
+    monkeypatch.setattr(Reader, "_is_static", lambda reader, node: False)
+    assert found == read()
 
 
 def test_an_argument_of_an_include_reaches_each_turn(tmp_path) -> None:  # type: ignore[no-untyped-def]
