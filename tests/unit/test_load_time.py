@@ -7,13 +7,16 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mvsim_core import load_world
-from mvsim_core.world.data import differences
+from mvsim_core import World, WorldFileError, load_world
+from mvsim_core.world.data import Data, differences
 from mvsim_core.xmlfile import read_world_file
+from mvsim_core.xmlfile.problems import MAX_PROBLEMS
+from mvsim_core.xmlfile.reader import Reader
 
 ROBOT = """<vehicle name="r{i}"><init_pose>{x} 0 {yaw}</init_pose>
 <dynamics class="differential"><l_wheel pos="0 0.2" mass="{mass}" diameter="0.2"/>
@@ -79,6 +82,56 @@ def test_values_that_differ_in_each_turn_are_read_in_each_turn() -> None:
     assert len({float(m) for m in world.data.wheels["mass"]}) == 6  # and the right ones' 1.5 kg
 
 
+CLASS = """<vehicle:class name="kind"><dynamics class="differential">
+<chassis mass="$f{10+rand()}"/></dynamics>
+<sensor class="imu"><sensor_period>0.1</sensor_period></sensor></vehicle:class>"""
+LOOPS = {
+    "class": CLASS + '<for var="i" from="1" to="3"><vehicle class="kind">{pose}</vehicle></for>',
+    "class with a value for all": CLASS
+    + '<for var="i" from="1" to="3"><vehicle class="kind" name="${i}"><log_path>a</log_path>'
+    "{pose}</vehicle></for>",
+    "sensors with and without names": '<for var="i" from="1" to="3"><vehicle>{pose}<dynamics'
+    ' class="differential"/><sensor class="imu"/><sensor class="gnss" name="g${i}"/>'
+    '<sensor class="imu"><sensor_period>$f{i/10}</sensor_period></sensor></vehicle></for>',
+    "random": '<for var="i" from="1" to="3"><block>{pose}<mass>$f{1+rand()}</mass>'
+    "<zmax>2</zmax><zmin>$f{rand()}</zmin></block></for>",
+    "other children in each turn": '<for var="i" from="1" to="4"><block>{pose}'
+    '<if condition="$f{i%2}"><mass>$f{i}</mass></if></block></for>',
+    "loops in loops": '<for var="k" from="1" to="2"><for var="i" from="1" to="2"><block>{pose}'
+    "<shape><pt>0 0</pt><pt>${k} 0</pt><pt>0 1</pt></shape></block></for></for>",
+    "unknown names": '<for var="i" from="1" to="3"><block colour="red">{pose}<weight/></block>'
+    "</for>",
+    "more warnings than are kept": "<block><init_pose>0 0 0</init_pose>"
+    + "".join(f"<name{i}/>" for i in range(MAX_PROBLEMS))
+    + '</block><for var="i" from="1" to="3"><block colour="red">{pose}</block></for>',
+    "a mistake in one turn": '<for var="i" from="1" to="3"><block>{pose}<mass>$f{2-i}</mass>'
+    "</block></for>",
+    "values given twice": '<for var="i" from="1" to="3"><block><mass>2</mass>{pose}<mass>$f{i}'
+    "</mass></block></for>",
+    "relations of fields": '<for var="i" from="1" to="3"><block>{pose}<zmin>$f{i-1}</zmin>'
+    "<zmax>1.5</zmax></block></for>",
+}
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+def test_what_turns_of_a_loop_share_changes_no_spec_and_no_message(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = _world(LOOPS[kind].replace("{pose}", "\n<init_pose>$f{2*i} 0 0</init_pose>"))
+
+    def read() -> tuple[object, ...]:
+        try:
+            spec, problems, state = read_world_file(text=text, seed=4)
+        except WorldFileError as error:
+            return (str(error),)
+        lines = [one.where for one in (*spec.vehicles, *spec.blocks)]
+        return spec, lines, problems, state
+
+    found = read()
+    monkeypatch.setattr(Reader, "_is_static", lambda reader, node: False)
+    assert found == read()
+
+
 def test_an_argument_of_an_include_reaches_each_turn(tmp_path) -> None:  # type: ignore[no-untyped-def]
     robot = ROBOT.format(i="${n}", x="$f{2*n}", yaw=0, mass="${kg}")
     (tmp_path / "robot.xml").write_text(robot)
@@ -96,6 +149,40 @@ def test_a_doubt_about_each_vehicle_of_a_loop_is_named() -> None:
     text = _world(f'<for var="i" from="1" to="3">{robot}</for>')
     found = [p.message for p in load_world(text=text).warnings if "time step" in p.message]
     assert [any(f"'r{i}'" in message for message in found) for i in (1, 2, 3)] == [True] * 3
+
+
+MIXED = """<element class="horizontal_plane"><x_min>-9</x_min><x_max>-5</x_max><y_min>-3</y_min>
+<y_max>3</y_max><animation><time_pose>0 0 0 0</time_pose><time_pose>1 1 0 0</time_pose></animation>
+</element><for var="i" from="1" to="4">{robot}{block}
+<block name="s${{i}}"><init_pose>$f{{2*i}} 3 0</init_pose><static>true</static><zmax>0.3</zmax>
+</block>
+<block name="t${{i}}"><init_pose3d>$f{{2*i}} 3.2 0.5 0 0 0</init_pose3d><mass>2</mass>
+<shape><pt>0 0</pt><pt>0.3 0</pt><pt>0.3 0.1</pt><pt>0.1 0.1</pt><pt>0.1 0.3</pt><pt>0 0.3</pt>
+</shape></block></for><vehicle name="m"><init_pose>0 6 30</init_pose><dynamics class="ackermann"/>
+</vehicle><vehicle name="n"><init_pose>0 7 30</init_pose><dynamics class="differential"/>
+<kinematics class="2WDiff"/></vehicle>
+<block name="door"><init_pose>3 8 0</init_pose><animation><time_pose>0 0 0 0</time_pose>
+<time_pose>1 1 0 0</time_pose></animation></block>
+<actor name="a"><init_pose>0 9 0</init_pose></actor>"""
+
+
+def test_entities_added_at_once_equal_the_same_ones_added_one_by_one() -> None:
+    robot = ROBOT.format(i="${i}", x="$f{2*i}", yaw="$f{10*i}", mass=1.5)
+    block = BLOCK.format(i="${i}", x="$f{2*i}")
+    model = load_world(text=_world(MIXED.format(robot=robot, block=block))).model
+    worlds = [World(replace(model, entities=()), Data(7)) for _ in range(2)]
+    for world in worlds:
+        world.begin()
+    for round_ in range(2):  # the second finds free rows in all tables, of some sizes too few
+        worlds[0]._insert(model.entities)
+        for entity in model.entities:
+            worlds[1]._insert([entity])
+        assert differences(worlds[0].data, worlds[1].data) == []
+        for world in worlds:
+            world.run(0.1)
+            for entity in model.entities if round_ == 0 else ():
+                world.remove(entity.name)
+        assert differences(worlds[0].data, worlds[1].data) == []
 
 
 def _cpu(work: Callable[[], object]) -> float:

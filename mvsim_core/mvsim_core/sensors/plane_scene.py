@@ -28,7 +28,7 @@ from mvsim_core.sensors.grid_rays import GRID, grid_kernel
 from mvsim_core.sensors.ray_search import CHUNK, GROUP, OUTLINE, trace_kernel
 from mvsim_core.sensors.rays import SHAPE, Shapes
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
-from mvsim_core.state.rows import bytes_of, copy_rows
+from mvsim_core.state.rows import bytes_of
 
 #: Shapes in one chunk. Looking at a shape costs about as much as looking at a chunk.
 CHUNK_SIZE = 16
@@ -159,34 +159,44 @@ class PlaneScene:
     def add_body(
         self, row: int, solids: Sequence[Solid | Prism | Cylinder], copy: int = 0
     ) -> None:
-        """Add the solids of a body.
+        """Add one body; see `add_bodies`."""
+        self.add_bodies([row], solids, copy)
+
+    def add_bodies(
+        self, rows: Sequence[int], solids: Sequence[Solid | Prism | Cylinder], copy: int = 0
+    ) -> None:
+        """Add bodies that have the same solids.
 
         Args:
-            row: Of BODY, where the body is looked up in each scan.
-            solids: Its shapes, body frame.
-            copy: Copy of the world in which it is seen.
+            rows: Of BODY, where the bodies are looked up in each scan.
+            solids: The shapes of each, body frame.
+            copy: Copy of the world in which they are seen.
 
         Raises:
-            ValueError: The body is here already, or a solid is no polygon or circle.
+            ValueError: A body is here already, or a solid is no polygon or circle.
         """
-        if row in self._places:
-            raise ValueError(f"the scene has the body of row {row} already")
+        for row in rows:
+            if row in self._places:
+                raise ValueError(f"the scene has the body of row {row} already")
         if not solids:
             return
         packed = _packed(tuple(_key(solid) for solid in solids))
-        n, m = len(packed.shapes), len(packed.corners)
-        first, corner = self._shape_blocks.take(n), self._corner_blocks.take(m)
+        n, m, count = len(packed.shapes), len(packed.corners), len(rows)
+        firsts = np.array([self._shape_blocks.take(n) for _ in rows], np.int64)
+        corner0 = np.array([self._corner_blocks.take(m) for _ in rows], np.int64)
         self._local = _with_room(self._local, self._shape_blocks.end, self._corner_blocks.end)
         self._placed = _with_room(self._placed, self._shape_blocks.end, self._corner_blocks.end)
-        placed = copy_rows(packed.shapes)
-        placed["start"] += corner
+        shape_rows = (firsts[:, None] + np.arange(n)).ravel()
+        corner_rows = (corner0[:, None] + np.arange(m)).ravel()
+        starts = (corner0[:, None] + packed.shapes["start"]).ravel()
         for shapes, corners in (self._local, self._placed):
-            bytes_of(shapes)[first : first + n] = bytes_of(placed)
-            corners[corner : corner + m] = packed.corners
-        place = self._enter(row, copy)
-        bytes_of(self._outlines)[place] = bytes_of(packed.row)[0]
-        outline = self._outlines[place]
-        outline["row"], outline["first"], outline["corner"] = row, first, corner
+            bytes_of(shapes)[shape_rows] = np.tile(bytes_of(packed.shapes), (count, 1))
+            shapes["start"][shape_rows] = starts
+            corners[corner_rows] = np.tile(packed.corners, (count, 1))
+        places = self._enter(rows, copy)
+        bytes_of(self._outlines)[places] = bytes_of(packed.row)[0]
+        outlines = self._outlines[places]
+        outlines["row"], outlines["first"], outlines["corner"] = rows, firsts, corner0
 
     def remove_body(self, row: int) -> None:
         """Remove the solids of a body; nothing happens if it has none."""
@@ -208,23 +218,24 @@ class PlaneScene:
         for row in list(self._places):
             self.remove_body(row)
 
-    def _enter(self, row: int, copy: int) -> int:
-        """Return where the outline of a new body goes."""
+    def _enter(self, rows: Sequence[int], copy: int) -> slice:
+        """Return where the outlines of new bodies go."""
         if copy >= len(self._groups):
             self._groups = with_room(self._groups, copy + 1)
         group = self._groups[copy]
         start, count, room = int(group["start"]), int(group["count"]), int(group["room"])
-        if count == room:
-            wider = max(2 * room, _FIRST_ROOM)
+        end = count + len(rows)
+        if end > room:
+            wider = max(2 * room, _FIRST_ROOM, end)
             target = self._outline_blocks.take(wider)
             self._outlines = with_room(self._outlines, self._outline_blocks.end)
             self._outlines[target : target + count] = self._outlines[start : start + count]
             if room:
                 self._outline_blocks.give(start, room)
             group["start"], group["room"] = start, room = target, wider
-        group["count"] = count + 1
-        self._places[row] = (copy, count)
-        return start + count
+        group["count"] = end
+        self._places.update((row, (copy, count + k)) for k, row in enumerate(rows))
+        return slice(start + count, start + end)
 
     # ------------------------------------------------------------ scans
     def freeze(self) -> None:

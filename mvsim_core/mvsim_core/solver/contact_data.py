@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -86,36 +87,42 @@ class ContactData:
         Args:
             body: Row of BODY, or -1: fixed in the world, where it meets all copies.
             owner: Number reported in touches: a row of BODY, or < 0 for a fixture.
-            points: (n, 2) corners, counter-clockwise, in the body frame (the world if fixed) [m].
+            points: As in `convex_shape`, in the body frame (the world if fixed) [m].
             material: Friction and restitution.
-            z_range: Lowest and highest point above the body's reference point (absolute if
-                fixed) [m].
+            z_range: As in `convex_shape`, above the body's reference point (absolute if fixed).
 
         Raises:
-            ValueError: The polygon is not convex, counter-clockwise and finite, has less than
-                three corners, or coincident ones; or body < -1.
+            ValueError: As in `convex_shape`; or body < -1.
         """
-        if body < FIXED:
-            raise ValueError(f"body must be a row or -1, got {body}")
-        corners = np.ascontiguousarray(points, dtype=np.float64)
-        made = _shape_of(
-            corners.tobytes(), corners.shape, material.friction, material.restitution, *z_range
-        )
-        shape = self.shapes.add(made.row)
-        self._boxes.add(NO_BOX)  # tables that get and lose the same rows have them at equal places
-        row = self.shapes.rows[shape]
-        row["body"], row["owner"], row["serial"] = body, owner, self._serial
-        row["vertex"] = self.vertices.add(made.vertices)
-        self._serial += 1
-        self.most_corners = max(self.most_corners, len(made.vertices))
-        if body >= 0:
-            link = self._link(body)
-            row["next"] = link["shape"]
-            link["radius"] = max(link["radius"], made.reach)
-            link["shape"] = shape
-        self._pending.append(shape)
+        return self.add_shapes([(body, owner, convex_shape(points, material, z_range))])[0]
+
+    def add_shapes(self, shapes: Sequence[tuple[int, int, ConvexShape]]) -> list[int]:
+        """Add convex polygons, each with body and owner as in `add_shape`; return their rows.
+
+        Raises:
+            ValueError: A body is < -1; no shape is added then.
+        """
+        if not shapes:
+            return []
+        bodies = np.array([body for body, _, _ in shapes], np.int64)
+        if bodies.min() < FIXED:
+            raise ValueError(f"body must be a row or -1, got {bodies.min()}")
+        rows = self.shapes.add_all([shape.row for _, _, shape in shapes])
+        # tables that get and lose the same rows have them at equal places
+        self._boxes.add_all([NO_BOX] * len(shapes))
+        vertices = self.vertices.add_all([shape.vertices for _, _, shape in shapes])
+        table, ids = self.shapes.rows, np.array(rows, np.int64)
+        table["body"][ids] = bodies
+        table["owner"][ids] = [owner for _, owner, _ in shapes]
+        table["serial"][ids] = np.arange(self._serial, self._serial + len(shapes))
+        table["vertex"][ids] = vertices
+        self._serial += len(shapes)
+        self.most_corners = max(self.most_corners, int(table["count"][ids].max()))
+        self._link(int(bodies.max()))
+        link_kernel(table, ids, self._links)
+        self._pending += rows
         self.scratch.near_valid = False
-        return shape
+        return rows
 
     def remove_shape(self, shape: int) -> None:
         """Remove a shape; its contacts end.
@@ -276,7 +283,8 @@ class ContactData:
 
     def _link(self, body: int) -> Any:
         if body >= len(self._links):
-            grown = _no_links(max(body + 1, 2 * len(self._links)))
+            # a power of 2, the same whether bodies come one by one or all at once
+            grown = _no_links(1 << body.bit_length())
             bytes_of(grown)[: len(self._links)] = bytes_of(self._links)
             self._links = grown
         return self._links[body] if body >= 0 else None
@@ -320,12 +328,31 @@ def _no_links(count: int) -> Rows:
     return links
 
 
-class _Made(NamedTuple):
-    """A shape without its places in the tables; equal shapes share it."""
+class ConvexShape(NamedTuple):
+    """A convex polygon without its places in the tables; equal ones share it."""
 
     row: Rows  # one of SHAPE
     vertices: Rows  # VERTEX
-    reach: float  # of the row [m]
+
+
+def convex_shape(
+    points: npt.ArrayLike, material: Material, z_range: tuple[float, float]
+) -> ConvexShape:
+    """Return a convex polygon for `ContactData.add_shapes`.
+
+    Args:
+        points: (n, 2) corners, counter-clockwise [m].
+        material: Friction and restitution.
+        z_range: Lowest and highest point [m].
+
+    Raises:
+        ValueError: The polygon is not convex, counter-clockwise and finite, has less than three
+            corners, or coincident ones.
+    """
+    corners = np.ascontiguousarray(points, dtype=np.float64)
+    return _shape_of(
+        corners.tobytes(), corners.shape, material.friction, material.restitution, *z_range
+    )
 
 
 @lru_cache(maxsize=1024)  # worlds have thousands of equal shapes
@@ -336,7 +363,7 @@ def _shape_of(
     restitution: float,
     zmin: float,
     zmax: float,
-) -> _Made:
+) -> ConvexShape:
     """Return a shape of corners (n, 2) with a material and a z-range [m]."""
     corners = np.frombuffer(points).reshape(size)
     vertices, middle, radius = _polygon(corners)
@@ -348,7 +375,7 @@ def _shape_of(
     row["friction"], row["restitution"] = friction, restitution
     row["next"] = -1
     row.flags.writeable = vertices.flags.writeable = False
-    return _Made(row, vertices, float(row["reach"][0]))
+    return ConvexShape(row, vertices)
 
 
 def _polygon(corners: FloatArray) -> tuple[Rows, tuple[float, float], float]:
@@ -402,6 +429,18 @@ def polygon_kernel(corners: FloatArray, rows: Rows) -> tuple[float, float, float
         turned += angle
         before_x, before_y = ex, ey
     return x, y, radius, convex and abs(turned - 2.0 * math.pi) < 1.0
+
+
+@kernel
+def link_kernel(shapes: Rows, rows: IntArray, links: Rows) -> None:
+    """Put new shapes before the others of their bodies."""
+    for k in range(rows.shape[0]):
+        shape = shapes[rows[k]]
+        if shape.body >= 0:
+            link = links[shape.body]
+            shape.next = link.shape
+            link.shape = rows[k]
+            link.radius = max(link.radius, shape.reach)
 
 
 @kernel

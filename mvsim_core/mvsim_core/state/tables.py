@@ -9,15 +9,25 @@ of the others. Free rows are reused, the last freed first.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mvsim_core.state.arrays import IntArray
 from mvsim_core.state.rows import copy_rows
 
 #: Rows of a table before it grows for the first time.
 FIRST_CAPACITY = 8
+
+
+def spread(firsts: Sequence[int], counts: Sequence[int]) -> IntArray:
+    """Return the rows of blocks, given their first rows and sizes, one after the other."""
+    sizes = np.array(counts, np.int64)
+    starts = np.cumsum(sizes) - sizes
+    rows: IntArray = np.arange(sizes.sum())
+    rows += np.repeat(np.array(firsts, np.int64) - starts, sizes)
+    return rows
 
 
 class Table:
@@ -41,7 +51,7 @@ class Table:
         for name, value in (empty or {}).items():
             self._empty[name] = value
         self._buffer: Any = np.zeros(0, dtype)
-        self._memory = memoryview(b"")
+        self._memory = memoryview(bytearray())
         self._size = 0
         self._free: dict[int, list[int]] = {}  # size of a block -> first rows of free ones
         self.rows: Any = self._buffer
@@ -56,21 +66,37 @@ class Table:
         Raises:
             TypeError: The block has another dtype than the table.
         """
-        count = len(block)
-        if count == 0:
-            return 0
-        if block.dtype != self._buffer.dtype:
-            raise TypeError(f"the rows of a block must be {self._buffer.dtype}, got {block.dtype}")
-        free = self._free.get(count)
-        if free:
-            first = free.pop()
-        else:
-            first = len(self.rows)
-            self._reserve(first + count)
+        return self.add_all((block,))[0]
+
+    def add_all(self, blocks: Sequence[Any]) -> list[int]:
+        """Copy blocks of rows in, one after the other, and return where `add` puts each.
+
+        Raises:
+            TypeError: A block has another dtype than the table; no block is added then.
+        """
+        dtype = self._buffer.dtype
+        for block in blocks:
+            if block.dtype is not dtype and len(block) and block.dtype != dtype:
+                raise TypeError(f"the rows of a block must be {dtype}, got {block.dtype}")
+        begin = end = len(self.rows)
+        firsts = []
+        for block in blocks:
+            count = len(block)
+            if free := self._free.get(count):
+                firsts.append(free.pop())
+            else:
+                firsts.append(end if count else 0)
+                end += count
+        self._reserve(end)
         # As bytes: numpy copies a single structured row field by field, a hundred times as slowly.
-        size = self._size
-        self._memory[first * size : (first + count) * size] = block.tobytes()
-        return first
+        size, memory = self._size, self._memory
+        written = [block.tobytes() for block in blocks]
+        if sum(map(len, written)) == (end - begin) * size:  # no free block was used
+            memory[begin * size : end * size] = b"".join(written)
+        else:
+            for first, rows in zip(firsts, written, strict=True):
+                memory[first * size : first * size + len(rows)] = rows
+        return firsts
 
     def remove(self, first: int, count: int = 1) -> None:
         """Free a block that `add` returned."""
@@ -84,7 +110,8 @@ class Table:
         if used > len(self._buffer):
             capacity = max(FIRST_CAPACITY, used, 2 * len(self._buffer))
             self._adopt(self.rows, capacity)
-        self.rows = self._buffer[:used]
+        if used > len(self.rows):
+            self.rows = self._buffer[:used]
 
     def _adopt(self, rows: Any, capacity: int) -> None:
         """Move to new memory for `capacity` rows, the first of which are those given."""

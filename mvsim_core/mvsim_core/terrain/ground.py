@@ -8,7 +8,7 @@ Derived from the model and the entities alone, so it can be rebuilt at any time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.solver.contact_types import NO_WALLS, WALL
 from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
 from mvsim_core.state.entities import Entity, EntityModel
-from mvsim_core.state.tables import Table
+from mvsim_core.state.tables import Table, spread
 from mvsim_core.terrain.attitude import MAX_CONTACTS
 from mvsim_core.terrain.following import SUPPORT, follow_kernel, settle_kernel
 from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
@@ -40,7 +40,10 @@ STEPS_AT_REST, SETTLED = 20, 1e-12
 #: Fewer wheels than this do not determine an attitude: casters ahead and behind are added.
 ENOUGH_SUPPORTS = 3
 NO_BODIES: Rows = np.zeros(0, BODY)
+NO_PROBES: Rows = np.zeros(0, PROBE)
 CORNER = np.dtype(("f8", (2,)))
+#: Kinds of entities whose supports are kept; a world has few, or no two entities of one.
+MOST_STANCES = 1024
 
 
 class GroundState(State, Protocol):
@@ -166,42 +169,63 @@ class Ground:
         return found
 
     # ------------------------------------------------------------ bodies on it
-    def add(self, entity: Entity, data: GroundState, *, follower: bool = False) -> None:
-        """Add an entity: the top of a block, the supports of a vehicle.
+    def add(self, entities: Iterable[Entity], data: GroundState, *, new: bool = False) -> None:
+        """Add entities: the tops of blocks, the supports of vehicles.
 
         Args:
-            entity: An entity that was added, or has joined or left an island.
-            data: The state with its rows.
-            follower: Whether it is a follower in an island: the leader alone is fitted.
+            entities: Entities that were added, or have joined or left an island. Of islands the
+                leaders alone are fitted to the ground.
+            data: The state with their rows.
+            new: Whether those whose height follows from the ground are put on it, each on those
+                before it.
         """
-        model, bodies = entity.model, data.bodies
-        if entity.kind == "block":
-            self._add_block(entity, bodies)
-        elif entity.kind == "plane":
-            piece = _plane(entity.spec, 0.0, 0.0, 0.0)
-            self._add_piece(piece, np.zeros((0, 2)), entity, bodies)
-        if not model.movable or follower:
-            return
-        if entity.kind == "vehicle":
-            supports, probes = self._stance(model)
-            self._add_supports(entity, supports)
-            first = self._probes.add(probes)
-            self._probes.rows["body"][first : first + len(probes)] = entity.row
-            self._keep(entity, "probes", first, len(probes))
-        elif entity.kind == "block" and model.dynamic:
-            self._add_supports(entity, _corners(model))
+        fitted: list[Entity] = []
+        leaders = data.bodies["leader"]
+        for entity in entities:
+            model = entity.model
+            if new and model.on_ground:
+                x, y, yaw, about = (float(model.body[k][0]) for k in ("x", "y", "yaw", "z"))
+                data.bodies["z"][entity.row] = self.standing_height(model, (x, y, yaw), about)
+            if entity.kind == "block":
+                self._add_block(entity, data.bodies)
+            elif entity.kind == "plane":
+                piece = _plane(entity.spec, 0.0, 0.0, 0.0)
+                self._add_piece(piece, np.zeros((0, 2)), entity, data.bodies)
+            if self._is_fitted(model) and leaders[entity.row] < 0:
+                fitted.append(entity)
+        stances = [self._stance(entity.model) for entity in fitted]
+        if fitted:
+            supports, probes = zip(*stances, strict=True)
+            self._add_rows(fitted, "supports", self._supports, supports)
+            self._add_rows(fitted, "probes", self._probes, probes)
 
-    def _add_supports(self, entity: Entity, supports: Rows) -> None:
-        first = self._supports.add(supports)
-        self._supports.rows["body"][first : first + len(supports)] = entity.row
-        self._keep(entity, "supports", first, len(supports))
+    def _add_rows(
+        self, entities: Sequence[Entity], name: str, table: Table, blocks: Sequence[Rows]
+    ) -> None:
+        firsts, counts = table.add_all(blocks), [len(block) for block in blocks]
+        bodies = np.repeat([entity.row for entity in entities], counts)
+        table.rows["body"][spread(firsts, counts)] = bodies
+        for entity, first, count in zip(entities, firsts, counts, strict=True):
+            if count:
+                self._keep(entity, name, first, count)
+
+    def _is_fitted(self, model: EntityModel) -> bool:
+        """Return whether an entity stands on the ground unless another one carries it."""
+        if model.kind == "block":
+            return model.dynamic
+        return model.kind == "vehicle" and model.movable
 
     def _stance(self, model: EntityModel) -> tuple[Rows, Rows]:
-        """Return the supports and probes of a vehicle without the rows that they belong to."""
-        # Vehicles of one kind share these two arrays, which are kept so that their ids stay valid.
+        """Return the supports and probes of an entity without the rows that they belong to."""
+        # Entities of a kind share these two arrays, which are kept so that their ids stay valid.
         key = (id(model.wheels), id(model.solids))
         if key not in self._stances:
-            stance = (_supports(model), _probes(model))
+            if model.kind == "block":
+                stance = (_corners(model), NO_PROBES)
+            else:
+                stance = (_supports(model), _probes(model))
+            if len(self._stances) >= MOST_STANCES:
+                self._stances.clear()
             self._stances[key] = (*stance, model)
         return self._stances[key][:2]
 
@@ -237,7 +261,7 @@ class Ground:
         follower = bool(data.bodies["leader"][entity.row] >= 0)
         if entity.model.movable and follower == self._stands(entity):
             self.remove(entity)
-            self.add(entity, data, follower=follower)
+            self.add([entity], data)
         else:
             self.moved(entity, data.bodies)
 

@@ -341,8 +341,9 @@ class Batch:
     def _fill(self, copy: WorldCopy) -> None:
         """Add the entities, sensors and joints of a copy."""
         run, data = self.runtime, self.data
-        for entity in copy.data.entities.values():
-            run.add(entity, data)
+        entities = list(copy.data.entities.values())
+        run.add(entities, data)
+        for entity in entities:
             run.new_sensors(entity, copy.index)
         copy._fixed_sensors = self.model.assembler.sensors(None, run.scene, run.scene3d)
         for sensor in copy._fixed_sensors:

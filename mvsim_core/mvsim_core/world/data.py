@@ -9,7 +9,7 @@ part of every snapshot. After MuJoCo's mjData.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -30,7 +30,7 @@ from mvsim_core.state.arrays import (
 )
 from mvsim_core.state.entities import Entity, EntityModel, Immutable, new_token
 from mvsim_core.state.indices import Indices
-from mvsim_core.state.tables import Table
+from mvsim_core.state.tables import Table, spread
 
 TABLES: dict[str, tuple[np.dtype[Any], dict[str, int]]] = {
     "bodies": (BODY, {"kind": FREE, "leader": -1}),
@@ -123,44 +123,66 @@ class Data:
     # ------------------------------------------------------------ rows
     def insert(self, table: str, rows: Rows) -> int:
         """Copy rows into a table and return where the first one is."""
-        first = self.tables[table].add(rows)
+        return self.insert_all(table, (rows,))[0]
+
+    def insert_all(self, table: str, blocks: Sequence[Rows]) -> list[int]:
+        """Copy blocks of rows into a table and return where the first row of each is."""
+        firsts = self.tables[table].add_all(blocks)
         setattr(self, table, self.tables[table].rows)
-        return first
+        return firsts
 
     def delete(self, table: str, first: int, count: int = 1) -> None:
         """Free rows of a table."""
         self.tables[table].remove(first, count)
 
-    def add_rows(self, model: EntityModel, z: float | None = None) -> Entity:
-        """Add the rows of an entity; its shapes and sensors are added elsewhere.
+    def add_rows(self, models: Sequence[EntityModel]) -> list[Entity]:
+        """Add the rows of entities; their shapes and sensors are added elsewhere.
 
-        Args:
-            model: What it consists of.
-            z: Height of the reference point [m]; None: as in the model.
+        All get the rows that they would get one after the other.
         """
-        row = self.insert("bodies", model.body)
-        if z is not None:
-            self.bodies["z"][row] = z
-        vehicle_row = -1
-        wheel0 = pid0 = limit0 = delay0 = 0
-        if model.vehicle is not None:
-            wheel0 = self.insert("wheels", model.wheels)
-            self.wheels["body"][wheel0 : wheel0 + len(model.wheels)] = row
-            pid0 = self.insert("pids", model.pids)
-            vehicle_row = self.insert("vehicles", model.vehicle)
-            vehicle = self.vehicles[vehicle_row]
-            vehicle["body"], vehicle["wheel0"], vehicle["pid0"] = row, wheel0, pid0
-            vehicle["odo_left"] += wheel0
-            vehicle["odo_right"] += wheel0
-            limit0 = self.insert("limits", model.limits)
-            self.limits["vehicle"][limit0 : limit0 + len(model.limits)] = vehicle_row
-            delay0 = self.insert("delays", model.delays)
-            self.delays["vehicle"][delay0 : delay0 + len(model.delays)] = vehicle_row
-        firsts = vehicle_row, wheel0, pid0, limit0, delay0
-        entity = Entity(model, new_token(), self.added, row, *firsts)
-        self.added += 1
-        self.entities[model.name] = entity
-        return entity
+        rows = self.insert_all("bodies", [model.body for model in models])
+        bodies = [(row, m) for row, m in zip(rows, models, strict=True) if m.vehicle is not None]
+        vehicles = iter(self._add_vehicles(bodies) if bodies else ())
+        entities = []
+        for row, model in zip(rows, models, strict=True):
+            firsts = (-1, 0, 0, 0, 0) if model.vehicle is None else next(vehicles)
+            entity = Entity(model, new_token(), self.added, row, *firsts)
+            self.added += 1
+            self.entities[model.name] = entity
+            entities.append(entity)
+        return entities
+
+    def _add_vehicles(
+        self, bodies: Sequence[tuple[int, EntityModel]]
+    ) -> Iterator[tuple[int, int, int, int, int]]:
+        """Add the rows of vehicles, given with their rows of BODY.
+
+        Returns:
+            For each its row of VEHICLE and its first ones of WHEEL, PID, LIMIT and DELAY.
+        """
+        rows = [row for row, _ in bodies]
+        blocks: dict[str, list[Any]] = {
+            "wheels": [model.wheels for _, model in bodies],
+            "pids": [model.pids for _, model in bodies],
+            "vehicles": [model.vehicle for _, model in bodies],
+            "limits": [model.limits for _, model in bodies],
+            "delays": [model.delays for _, model in bodies],
+        }
+        firsts = {name: self.insert_all(name, blocks[name]) for name in blocks}
+        wheels, pids, own = (np.array(firsts[name]) for name in ("wheels", "pids", "vehicles"))
+        vehicles = self.vehicles
+        vehicles["body"][own], vehicles["wheel0"][own], vehicles["pid0"][own] = rows, wheels, pids
+        vehicles["odo_left"][own] += wheels
+        vehicles["odo_right"][own] += wheels
+        for name, field, owners in (
+            ("wheels", "body", rows),
+            ("limits", "vehicle", firsts["vehicles"]),
+            ("delays", "vehicle", firsts["vehicles"]),
+        ):
+            counts = [len(block) for block in blocks[name]]
+            getattr(self, name)[field][spread(firsts[name], counts)] = np.repeat(owners, counts)
+        named = (firsts[name] for name in ("vehicles", "wheels", "pids", "limits", "delays"))
+        return zip(*named, strict=True)
 
     def free_rows(self, entity: Entity) -> None:
         """Free the rows of an entity."""

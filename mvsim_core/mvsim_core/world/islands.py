@@ -21,6 +21,7 @@ from mvsim_core.dynamics.loads import add_load
 from mvsim_core.errors import BuildError
 from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.geometry.poses import moved
+from mvsim_core.solver.contact_data import ConvexShape, convex_shape
 from mvsim_core.state.arrays import FloatArray
 from mvsim_core.state.entities import Entity, Inertia, Solid
 from mvsim_core.terrain.ground import Ground
@@ -34,18 +35,23 @@ NO_OFFSET: Offset = (0.0, 0.0, 0.0)
 CHASSIS = ("chassis_mass", "chassis_x", "chassis_y", "com_z")
 
 
-def add_to_solver(data: Data, entity: Entity) -> None:
-    """Add the shapes of an entity that is in no island to the contact solver."""
-    if entity.model.solids:
-        _enter_shapes(data, entity, entity.row, NO_OFFSET, 0.0)
+def add_to_solver(data: Data, entities: Iterable[Entity]) -> None:
+    """Add the shapes of entities that are in no island to the contact solver."""
+    known: dict[int, list[ConvexShape]] = {}  # by id of the solids, which entities of a kind share
+    shapes = []
+    for entity in entities:
+        solids, row = entity.model.solids, entity.row
+        if id(solids) not in known:
+            known[id(solids)] = _shapes(solids)
+        shapes += [(row, row, shape) for shape in known[id(solids)]]
         if entity.model.movable:
-            data.movers.add(entity.row)
+            data.movers.add(row)
+    data.contacts.add_shapes(shapes)
 
 
-def add_fixture_to_solver(data: Data, owner: int, solid: Solid) -> None:
-    """Add a shape of a fixed part of the world to the contact solver."""
-    for part in convex_parts(solid.points):
-        data.contacts.add_shape(-1, owner, part, solid.material, solid.z_range)
+def add_fixture_to_solver(data: Data, owner: int, solids: Iterable[Solid]) -> None:
+    """Add the shapes of a fixed part of the world to the contact solver."""
+    data.contacts.add_shapes([(-1, owner, shape) for shape in _shapes(solids)])
 
 
 def remove_from_solver(data: Data, entity: Entity) -> None:
@@ -144,7 +150,7 @@ def _form(data: Data, ground: Ground, gravity: float, names: list[str]) -> bool:
         for member in island:
             del left[member.name]
         if len(island) == 1:
-            add_to_solver(data, island[0])
+            add_to_solver(data, island)
         else:
             leader = next((m for m in island if m.kind == "vehicle"), island[0])
             _gather(data, ground, leader, [m for m in island if m is not leader])
@@ -167,7 +173,7 @@ def _release(data: Data, ground: Ground, entity: Entity) -> None:
         body["off_z"] = 0.0
         data.followers.discard(entity.row)
         ground.remove(entity)
-        ground.add(entity, data)
+        ground.add([entity], data)
     _set_mass(data, entity, entity.model.inertia)
 
 
@@ -186,7 +192,7 @@ def _gather(data: Data, ground: Ground, leader: Entity, others: list[Entity]) ->
         body["off_z"] = rise
         data.followers.add(other.row)
         ground.remove(other)
-        ground.add(other, data, follower=True)
+        ground.add([other], data)
     data.movers.add(leader.row)
     _set_mass(data, leader, combined(parts))
     _set_momentum(data, leader, px, py, spin)
@@ -249,11 +255,21 @@ def _offset_of(data: Data, entity: Entity) -> Offset:
 
 def _enter_shapes(data: Data, entity: Entity, row: int, offset: Offset, rise: float) -> None:
     """Attach the shapes of an entity to a row of BODY, at an offset in its frame."""
-    for solid in entity.model.solids:
+    shapes = _shapes(entity.model.solids, offset, rise)
+    data.contacts.add_shapes([(row, entity.row, shape) for shape in shapes])
+
+
+def _shapes(
+    solids: Iterable[Solid], offset: Offset = NO_OFFSET, rise: float = 0.0
+) -> list[ConvexShape]:
+    """Return the convex parts of solids at an offset and higher by `rise` [m]."""
+    shapes = []
+    for solid in solids:
         z_range = (solid.z_range[0] + rise, solid.z_range[1] + rise)
         for part in convex_parts(solid.points):
             points = part if offset is NO_OFFSET else moved(part, offset)
-            data.contacts.add_shape(row, entity.row, points, solid.material, z_range)
+            shapes.append(convex_shape(points, solid.material, z_range))
+    return shapes
 
 
 def _momentum(data: Data, members: list[Entity]) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ It holds no state that a snapshot needs: `sync` adapts it to any state of the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -84,22 +84,33 @@ class Runtime:
         model.assembler.show_fixed(model, self.scene3d)
         self.fixed_sensors = model.assembler.sensors(None, self.scene, self.scene3d)
 
-    def add(self, entity: Entity, data: Data) -> None:
-        """Add an entity whose rows are in the tables; `new_sensors` makes its sensors."""
-        self._entities[entity.token] = entity
-        self.names[entity.row] = entity.name
-        model, spec = entity.model, entity.spec
-        self.ground.add(entity, data, follower=data.bodies["leader"][entity.row] >= 0)
-        if model.vehicle is not None:
-            self._add_vehicle(entity)
-        elif isinstance(spec, ActorSpec) and spec.path is not None and spec.path.waypoints:
-            ground = self.ground if model.on_ground else None
-            self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
-        elif spec.animation is not None:
-            self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
-        copy = int(data.bodies["copy"][entity.row])
-        self.scene.add_body(entity.row, model.solids, copy)
-        self.scene3d.add(entity.token, partial(self.model.assembler.parts, entity), copy)
+    def add(self, entities: Sequence[Entity], data: Data, *, new: bool = False) -> None:
+        """Add entities whose rows are in the tables; `new_sensors` makes their sensors.
+
+        With `new` they are put on the ground, each on those before it.
+        """
+        self.ground.add(entities, data, new=new)
+        copies = data.bodies["copy"][[entity.row for entity in entities]].tolist()
+        seen: dict[tuple[int, int], list[Entity]] = {}  # by solids and copy
+        served: dict[tuple[int, int], list[Entity]] = {}  # vehicles by controller and friction
+        for entity, copy in zip(entities, copies, strict=True):
+            self._entities[entity.token] = entity
+            self.names[entity.row] = entity.name
+            model, spec = entity.model, entity.spec
+            if model.vehicle is not None:
+                key = id(spec.dynamics), id(spec.friction)
+                served.setdefault(key, []).append(entity)
+            elif isinstance(spec, ActorSpec) and spec.path is not None and spec.path.waypoints:
+                ground = self.ground if model.on_ground else None
+                self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
+            elif spec.animation is not None:
+                self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
+            seen.setdefault((id(model.solids), copy), []).append(entity)
+            self.scene3d.add(entity.token, partial(self.model.assembler.parts, entity), copy)
+        for (_, copy), alike in seen.items():
+            self.scene.add_bodies([e.row for e in alike], alike[0].model.solids, copy)
+        for vehicles in served.values():
+            self._add_vehicles(vehicles)
 
     def remove(self, entity: Entity, tick: int) -> None:
         """Remove an entity; its rows may be free already."""
@@ -139,10 +150,9 @@ class Runtime:
         there = {entity.token: entity for entity in data.entities.values()}
         for entity in [e for token, e in self._entities.items() if token not in there]:
             self.remove(entity, data.ticks)
-        for token, entity in there.items():
-            if token not in self._entities:
-                self.add(entity, data)
-                self.schedule(self.new_sensors(entity), data)
+        new = [entity for token, entity in there.items() if token not in self._entities]
+        self.add(new, data)
+        self.schedule([sensor for entity in new for sensor in self.new_sensors(entity)], data)
         for entity in there.values():
             self.ground.refit(entity, data)
         for sensor in self.all_sensors():
@@ -171,17 +181,20 @@ class Runtime:
             yield from sensors
         yield from self.fixed_sensors
 
-    def _add_vehicle(self, entity: Entity) -> None:
-        spec = entity.spec
+    def _add_vehicles(self, vehicles: Sequence[Entity]) -> None:
+        """Add vehicles that share the specs of dynamics and friction."""
+        spec = vehicles[0].spec
         cls = _controller(spec)
-        self.ideal += int(entity.model.body["ideal"][0])
-        self.transfers += int(spec.dynamics.weight_transfer)
-        self.controllers.add(cls, cls, spec.dynamics.controller, [entity.vehicle_row])
-        rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
+        rows = [entity.vehicle_row for entity in vehicles]
+        self.controllers.add(cls, cls, spec.dynamics.controller, rows)
+        wheels = [e.wheel0 + k for e in vehicles for k in range(e.n_wheels)]
         kind = spec.friction.kind
-        self.friction.add(kind, FRICTION.get(kind), spec.friction, rows)
-        if len(entity.model.limits):
-            self.kinematics.add(entity.limit0, entity.model.kinematics)
+        self.friction.add(kind, FRICTION.get(kind), spec.friction, wheels)
+        self.transfers += len(vehicles) * int(spec.dynamics.weight_transfer)
+        for entity in vehicles:
+            self.ideal += int(entity.model.body["ideal"][0])
+            if len(entity.model.limits):
+                self.kinematics.add(entity.limit0, entity.model.kinematics)
 
     def new_sensors(self, entity: Entity, copy: int = 0) -> list[Any]:
         """Return the sensors of a vehicle in a copy; the same ones if it came back."""

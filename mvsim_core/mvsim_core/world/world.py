@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,7 @@ class World(Entities):
         data = self.data
         assembler, taken = self.model.assembler, data.entities.keys()
         model, file = assembler.vehicle(data.file, vehicle, name, pose, taken)
-        entity = self._insert(model)
+        (entity,) = self._insert([model])
         data.file = file
         self._runtime.ground.settle(entity, data)
         self._runtime.placed.add(entity.row)
@@ -239,10 +239,8 @@ class World(Entities):
         """Build the initial state and keep it for resets; the assembly calls this once."""
         data, run = self.data, self._runtime
         for k, fixture in enumerate(self.model.fixtures):
-            for solid in fixture.solids:
-                islands.add_fixture_to_solver(data, -1 - k, solid)
-        for model in self.model.entities:
-            self._insert(model)
+            islands.add_fixture_to_solver(data, -1 - k, fixture.solids)
+        self._insert(self.model.entities)
         run.ground.settle_all(data.entities.values(), data)
         for spec in self.model.spec.joints:
             if spec.type == "weld":
@@ -269,25 +267,26 @@ class World(Entities):
             problem = Problem.at(spec.where, "joint", _tipping(*names), "warning")
             self.model.assembler.warnings.append(problem)
 
-    def _insert(self, model: EntityModel) -> Entity:
-        if model.name in self.data.entities:
-            where = getattr(model.spec, "where", None)
-            text = f"there is already something called {model.name!r}"
-            raise BuildError(Problem.at(where, "", text) if where else text)
-        ground, z = self._runtime.ground, None
-        if model.on_ground:
-            x, y, yaw, about = (float(model.body[k][0]) for k in ("x", "y", "yaw", "z"))
-            z = ground.standing_height(model, (x, y, yaw), about)
-        entity = self.data.add_rows(model, z)
-        if ground.has_relief(entity, float(self.data.bodies["z"][entity.row])):
-            self.data.relief = True
-        self._runtime.add(entity, self.data)
-        self._runtime.schedule(self._runtime.new_sensors(entity), self.data)
-        islands.add_to_solver(self.data, entity)
-        animation = self._runtime.animations.get(entity.token)
-        if animation is not None:
-            animation.begin(self.data)
-        return entity
+    def _insert(self, models: Sequence[EntityModel]) -> list[Entity]:
+        """Add entities; all numbers are as if they were added one after the other."""
+        data, run = self.data, self._runtime
+        names = set(data.entities)
+        for model in models:
+            if model.name in names:
+                where = getattr(model.spec, "where", None)
+                text = f"there is already something called {model.name!r}"
+                raise BuildError(Problem.at(where, "", text) if where else text)
+            names.add(model.name)
+        entities = data.add_rows(models)
+        run.add(entities, data, new=True)
+        heights = data.bodies["z"][[entity.row for entity in entities]].tolist()
+        data.relief = data.relief or any(map(run.ground.has_relief, entities, heights))
+        run.schedule([sensor for e in entities for sensor in run.new_sensors(e)], data)
+        islands.add_to_solver(data, entities)
+        for entity in entities:
+            if entity.token in run.animations:
+                run.animations[entity.token].begin(data)
+        return entities
 
     def _adopt(self, data: Data) -> None:
         """Replace the state."""

@@ -10,8 +10,7 @@ value of the prototype stays, and so one run finds all problems.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,6 +24,7 @@ from mvsim_core.specs.params import (
     SpecIndex,
     Variants,
     Where,
+    changed,
     index_of,
     sections,
     tags_of,
@@ -246,6 +246,15 @@ def _candidates(element: Element, alias: Alias, about: Param) -> Iterator[_Writt
         yield from children
 
 
+class _Plan(NamedTuple):
+    """How to read again what the nodes of elements say; only what differs is read again."""
+
+    constant: Mapping[str, Any]  # fields that are the same each time
+    params: tuple[tuple[str, Param, tuple[Alias, ...]], ...]
+    sections: tuple[tuple[str, Section], ...]
+    kept: tuple[Any, ...]  # objects by whose ids the plan is found
+
+
 class Filler:
     """Makes specs of elements."""
 
@@ -256,6 +265,7 @@ class Filler:
         self._same: dict[tuple[int, int, str], tuple[Spec, Spec, Element]] = {}
         self._values: dict[tuple[int, int], tuple[Any, Param, Element]] = {}
         self._blanks: dict[type[Spec], Spec] = {}
+        self._plans: dict[tuple[int, ...], _Plan] = {}
 
     def fill(
         self,
@@ -270,9 +280,29 @@ class Filler:
         `names` are NAME and PARENT_NAME; `given` are values of fields that the caller sets;
         `section` is the section that the spec is read for.
         """
+        head = elements[0]
+        fields = {**given, "where": Where(head.origin.file, head.line)}
+        if head.repeated:
+            valid = self._by_plan(prototype, elements, names, fields, section)
+        else:
+            valid = self._read(prototype, elements, names, fields, section)
+        spec = changed(prototype, fields)
+        return self._finished(spec, head) if valid else spec
+
+    def _read(
+        self,
+        prototype: Spec,
+        elements: Sequence[Element],
+        names: Names,
+        fields: dict[str, Any],
+        section: Section | None,
+    ) -> bool:
+        """Read all into `fields` that is not there yet; return whether no param was wrong."""
         index = index_of(type(prototype))
-        fields = dict(given)
-        valid = self._params(index, prototype, elements, names, fields)
+        valid = True
+        for param in _written_params(index, elements):
+            if param[0] not in fields:
+                valid &= self._param(param, prototype, elements, names, fields)
         extra = _known_besides(section)
         for field, inner in index.sections:
             if field not in fields and not _is_absent(inner, elements):
@@ -282,44 +312,110 @@ class Filler:
                 if value is not Outcome.ABSENT:
                     fields[field] = value
         self._report_unknown(elements, index, extra, section)
-        head = elements[0]
-        spec = replace(prototype, where=Where(head.origin.file, head.line), **fields)
-        return self._finished(spec, head) if valid else spec
+        return valid
 
-    def _params(
+    def _by_plan(
         self,
-        index: SpecIndex,
+        prototype: Spec,
+        elements: Sequence[Element],
+        names: Names,
+        fields: dict[str, Any],
+        section: Section | None,
+    ) -> bool:
+        """Do what `_read` does; of what was read before from the same nodes only what differs."""
+        head, *classes = elements
+        parts = (head.node, head.origin, prototype, *classes, section)
+        key = tuple(map(id, parts))
+        plan = self._plans.get(key)
+        if plan is not None:
+            fields |= plan.constant
+            valid = True
+            for param in plan.params:
+                valid &= self._param(param, prototype, elements, names, fields)
+            for field, inner in plan.sections:
+                value = self._section(inner, getattr(prototype, field), elements, names)
+                if value is not Outcome.ABSENT:
+                    fields[field] = value
+            return valid
+        given, reports = set(fields), self.values.problems.reports
+        valid = self._read(prototype, elements, names, fields, section)
+        if self.values.problems.reports == reports and valid:
+            self._plans[key] = self._plan(prototype, elements, fields, given, parts)
+        return valid
+
+    def _plan(
+        self,
+        prototype: Spec,
+        elements: Sequence[Element],
+        fields: Mapping[str, Any],
+        given: Collection[str],
+        parts: tuple[Any, ...],
+    ) -> _Plan:
+        """Return how to read the nodes of elements again, after they were read into `fields`.
+
+        `given` are the fields that were not read; `parts` are kept alive.
+        """
+        index = index_of(type(prototype))
+        again = tuple(
+            param
+            for param in _written_params(index, elements)
+            if param[0] not in given and not self._is_constant(param, elements)
+        )
+        inner = tuple(
+            (field, section)
+            for field, section in index.sections
+            if field not in given
+            and not _is_absent(section, elements)
+            and not _is_shared(section, getattr(prototype, field), elements)
+        )
+        varying = {one for field, about, _ in again for one in (field, *about.into)}
+        varying |= {*given, *(field for field, _ in inner)}
+        constant = {name: value for name, value in fields.items() if name not in varying}
+        return _Plan(constant, again, inner, parts)
+
+    def _is_constant(
+        self, param: tuple[str, Param, tuple[Alias, ...]], elements: Sequence[Element]
+    ) -> bool:
+        """Return whether a param has the same value for all elements of the same nodes."""
+        _, about, aliases = param
+        head, *classes = elements
+        texts = [head.node.attributes.get(alias.name, "") for alias in aliases]
+        texts += [head.node.text] if about.form == "text" else []
+        children = [child for alias in aliases for child in head.by_tag.get(alias.name, ())]
+        if any("$" in text for text in texts) or not all(child.shared for child in children):
+            return False
+        return not classes or bool(children) or any(texts)
+
+    def _param(
+        self,
+        param: tuple[str, Param, tuple[Alias, ...]],
         prototype: Spec,
         elements: Sequence[Element],
         names: Names,
         fields: dict[str, Any],
     ) -> bool:
-        """Read all params into `fields`; return whether none was wrong."""
-        valid = True
-        written = [element.by_tag.keys() | element.node.attributes.keys() for element in elements]
-        for row in index.rows(name for one in written for name in one):
-            field, about, aliases = index.params[row]
-            if field in fields:
-                continue
-            value: Any = Outcome.ABSENT
-            for element, own in zip(elements, written, strict=True):
-                if about.form == "text" or any(alias.name in own for alias in aliases):
-                    value = self._value(about, aliases, element, names)
-                if value is not Outcome.ABSENT:
-                    break
-            if value is Outcome.ABSENT and about.required:
-                head = elements[0]
-                self.values.report(head, head.line, f"{aliases[0].name} is required")
-                value = Outcome.INVALID
-            if value is Outcome.ABSENT and about.expected:
-                self._warn_default(elements[0], prototype, field, about)
-            if value is Outcome.INVALID:
-                valid = False
-            elif value is not Outcome.ABSENT:
-                fields.update(
-                    zip(about.into, value, strict=True) if about.into else {field: value}
-                )
-        return valid
+        """Read a param into `fields`; return whether it was not wrong."""
+        field, about, aliases = param
+        value: Any = Outcome.ABSENT
+        for element in elements:
+            attributes, children = element.node.attributes, element.by_tag
+            if about.form == "text" or any(
+                alias.name in attributes or alias.name in children for alias in aliases
+            ):
+                value = self._value(about, aliases, element, names)
+            if value is not Outcome.ABSENT:
+                break
+        if value is Outcome.ABSENT and about.required:
+            head = elements[0]
+            self.values.report(head, head.line, f"{aliases[0].name} is required")
+            value = Outcome.INVALID
+        if value is Outcome.ABSENT and about.expected:
+            self._warn_default(elements[0], prototype, field, about)
+        if value is Outcome.INVALID:
+            return False
+        if value is not Outcome.ABSENT:
+            fields.update(zip(about.into, value, strict=True) if about.into else {field: value})
+        return True
 
     def _value(
         self, about: Param, aliases: tuple[Alias, ...], element: Element, names: Names
@@ -503,6 +599,23 @@ class Filler:
     ) -> str:
         # A search for similar names takes time, and a warning that is not kept needs none.
         return "" if self.values.problems.full else advice(name, index, extra, section)
+
+
+def _written_params(
+    index: SpecIndex, elements: Sequence[Element]
+) -> list[tuple[str, Param, tuple[Alias, ...]]]:
+    """Return the params of a spec class to read where elements give what they give, in order."""
+    names = (one for e in elements for one in (*e.by_tag, *e.node.attributes))
+    return [index.params[row] for row in index.rows(names)]
+
+
+def _is_shared(section: Section, default: Any, elements: Sequence[Element]) -> bool:
+    """Return whether a section is the same for all elements of the same nodes."""
+    head, *classes = elements
+    tags = [spec.name for spec in default] if section.named else tags_of(section)
+    return not any(tag in one.by_tag for one in classes for tag in tags) and all(
+        child.shared for tag in tags for child in head.by_tag.get(tag, ())
+    )
 
 
 def advice(name: str, index: SpecIndex, extra: Sequence[str], section: Section | None) -> str:

@@ -50,6 +50,7 @@ class Problems:
     def __init__(self) -> None:
         """Start without problems."""
         self._found: dict[tuple[str, int, str, str], Problem] = {}
+        self.reports = 0  # how often `report` was called
         self._omitted = 0
         self._hints: dict[str, tuple[Problem, set[tuple[str, int]]]] = {}
 
@@ -72,6 +73,7 @@ class Problems:
         severity: Severity = "error",
     ) -> None:
         """Add a problem unless it is already known: a class may be used many times."""
+        self.reports += 1
         key = (origin.file, line, element, message)
         if key in self._found:
             return

@@ -50,7 +50,8 @@ class Element:
     in document order, `by_tag` has them by tag with those from includes first. `included` means
     that the element came into its parent by an include, `in_class` that it is part of a class,
     `shared` that it holds no substitution and stands in the document again with each turn of a
-    loop or each include of its file.
+    loop or each include of its file, `repeated` that other elements of its node may have other
+    values, but not other children.
     """
 
     node: Node
@@ -59,6 +60,7 @@ class Element:
     included: bool
     in_class: bool
     shared: bool = field(default=False, compare=False)
+    repeated: bool = field(default=False, compare=False)
     by_tag: dict[str, list[Element]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -129,6 +131,7 @@ class Reader:
         # Elements without substitutions in loops and includes, by node, origin, place.
         self._known: dict[tuple[int, int, int, bool], _Known] = {}
         self._plain: dict[int, tuple[bool, Node]] = {}
+        self._static: dict[int, tuple[bool, Node]] = {}
         self._origins: dict[Origin, Origin] = {}
         self._flow: dict[str, Callable[[Node, _Place], Iterator[Element]]] = {
             "include": self._include,
@@ -236,6 +239,14 @@ class Reader:
             known = self._plain[id(node)] = (plain, node)
         return known[0]
 
+    def _is_static(self, node: Node) -> bool:
+        """Return whether a node has the same children wherever it stands."""
+        known = self._static.get(id(node))
+        if known is None:
+            static = not any(child.tag in self._flow for child in node.children)
+            known = self._static[id(node)] = (static, node)
+        return known[0]
+
     def _new_element(self, node: Node, place: _Place, *, shared: bool = False) -> Element:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
@@ -249,7 +260,8 @@ class Reader:
         if node.children:
             inside = _Place(scope, place.depth + 1, in_class=in_class, repeated=place.repeated)
             children = list(self._expand(node.children, inside))
-        return Element(node, scope, children, place.included, in_class, shared)
+        repeated = place.repeated and not (shared or in_class) and self._is_static(node)
+        return Element(node, scope, children, place.included, in_class, shared, repeated)
 
     def _now(self, place: _Place) -> Scope:
         return place.scope.at(self.substitution.variables.version)
