@@ -160,6 +160,8 @@ class SensorSet:
             KeyError: The sensor is not in the set.
         """
         slot = self._slots[sensor]
+        if slot.active == active:
+            return
         slot.active = active
         self._set_sweeping(slot, active and sensor.sweeps)
         self._find_next(tick)

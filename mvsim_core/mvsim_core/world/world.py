@@ -170,6 +170,17 @@ class World(Entities):
             self._runtime.placed.add(other.row)
         self._follow_log()
 
+    def set_sensor_active(self, sensor: Any, active: bool) -> None:
+        """Say whether anybody asks for a sensor's readings; one that is not active computes none.
+
+        No other number depends on it. A sensor that is active again reads what it would have read
+        anyway; one that sweeps does so after a whole period.
+
+        Raises:
+            KeyError: The sensor is not in this world.
+        """
+        self._runtime.sensors.set_active(sensor, active, self.ticks)
+
     def remove_sensors(self) -> None:
         """Remove all sensors, for runs that need only the motion."""
         self._runtime.remove_sensors(self.ticks)

@@ -111,6 +111,10 @@ class SensorOutput(Protocol):
     #: Whether consumers look up the frame of a reading, so that TF must be published first.
     needs_tf: ClassVar[bool]
 
+    @property
+    def needed(self) -> bool:
+        """Whether there are subscribers. Without, the sensor computes nothing."""
+
     def __init__(self, node: Node, topics: SensorTopics) -> None:
         """Create the publishers."""
 
@@ -123,6 +127,12 @@ class SensorOutput(Protocol):
 
 #: Sensor class in world files -> its output, made with (node, topics).
 SENSOR_OUTPUTS: Registry[Any] = Registry("sensor output", "mvsim.sensor_outputs")
+
+
+def sensor_needed(output: SensorOutput | None) -> bool:
+    """Return whether a sensor has to compute; outputs that do not know have subscribers."""
+    return output is not None and bool(getattr(output, "needed", True))
+
 
 #: From a reading, a frame and a stamp to a message.
 Conversion = Callable[[Any, str, Time], Any]
@@ -140,6 +150,11 @@ class SingleTopicOutput:
         self._frame = topics.frame
         self._convert = convert
         self._output = topics.create_publisher(node, topic)
+
+    @property
+    def needed(self) -> bool:
+        """Whether there are subscribers."""
+        return self._output.needed
 
     def publish(self, reading: Any, stamp: Time) -> None:
         """Publish a reading if there are subscribers."""
@@ -202,6 +217,11 @@ class EncoderOutput:
         """Create the publisher."""
         self._joints = topics.joints
         self._output = topics.create_publisher(node, ENCODERS)
+
+    @property
+    def needed(self) -> bool:
+        """Whether there are subscribers."""
+        return self._output.needed
 
     def publish(self, reading: Any, stamp: Time) -> None:
         """Publish angles and speeds if there are subscribers."""
@@ -281,6 +301,11 @@ class MultiTopicOutput:
             (topics.create_publisher(node, topic), topics.frame + suffix)
             for topic, suffix in suffixes
         ]
+
+    @property
+    def needed(self) -> bool:
+        """Whether one of the topics has subscribers."""
+        return any(output.needed for output, _ in self._outputs)
 
     def _publish(self, index: int, convert: Conversion, value: Any, stamp: Time) -> None:
         """Publish on one topic if there is a value and there are subscribers."""

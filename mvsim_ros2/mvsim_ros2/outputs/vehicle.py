@@ -12,7 +12,7 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from std_msgs.msg import Bool, String
 
-from mvsim_core import Pose, Vehicle
+from mvsim_core import Pose, Vehicle, World
 from mvsim_ros2.conversions.markers import (
     ChassisShape,
     WheelShape,
@@ -56,7 +56,12 @@ from mvsim_ros2.names.topics import GROUND_TRUTH as GROUND_TRUTH_TOPIC
 from mvsim_ros2.outputs.localizer import LocalizerOutputs
 from mvsim_ros2.outputs.logs import LogOutputs
 from mvsim_ros2.outputs.publisher import TopicPublisher
-from mvsim_ros2.outputs.sensors import SENSOR_OUTPUTS, SensorOutput, SensorTopics
+from mvsim_ros2.outputs.sensors import (
+    SENSOR_OUTPUTS,
+    SensorOutput,
+    SensorTopics,
+    sensor_needed,
+)
 from mvsim_ros2.outputs.wheels import WheelOutputs
 from mvsim_ros2.parameters.settings import Settings
 
@@ -287,6 +292,11 @@ class VehicleOutputs:
         self._markers.publish(vehicle_markers(shape, wheels, steering, header))
 
     # ---------------------------------------------------------------------- sensors
+    def update_demand(self, world: World) -> None:
+        """Let those of its sensors compute that have subscribers, see `sensor_needed`."""
+        for name, sensor in self._vehicle.sensors.items():
+            world.set_sensor_active(sensor, sensor_needed(self._sensors.get(name)))
+
     def needs_tf(self, sensor: Any) -> bool:
         """Return whether TF of the same tick must be published before a reading of a sensor."""
         output = self._sensors.get(sensor.name)

@@ -8,6 +8,7 @@ consumer that gets a message has its time and its transform already.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,11 +37,18 @@ from mvsim_ros2.names.topics import (
     RESERVED_TOPICS,
 )
 from mvsim_ros2.outputs.publisher import TopicPublisher
-from mvsim_ros2.outputs.sensors import SENSOR_OUTPUTS, SensorOutput, SensorTopics
+from mvsim_ros2.outputs.sensors import (
+    SENSOR_OUTPUTS,
+    SensorOutput,
+    SensorTopics,
+    sensor_needed,
+)
 from mvsim_ros2.outputs.vehicle import VehicleOutputs
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.simulation.stamp_clock import StampClock
 
+#: Wall time between two looks at who subscribes to sensors [s].
+DEMAND_PERIOD = 0.05
 #: Highest rate of chassis markers [Hz of simulated time].
 MARKER_RATE = 10.0
 
@@ -82,7 +90,9 @@ class WorldOutputs:
         )
         self._standalone = self._standalone_outputs()
         self._started = False
+        self._next_demand = 0.0
         self.set_rates(settings)
+        self.update_demand()
         self._warn_of_unsupported_sensors()
 
     def update_vehicles(self, namespaces: Mapping[str, str]) -> None:
@@ -105,6 +115,7 @@ class WorldOutputs:
                 self._node, vehicle, self._settings, names, has_terrain=self._has_terrain
             )
             self._new_vehicles.add(name)
+        self._next_demand = 0.0
 
     def topic_names(self, namespaces: Mapping[str, str]) -> dict[str, TopicNames]:
         """Return the topic names of the present vehicles, see `update_vehicles`."""
@@ -162,6 +173,8 @@ class WorldOutputs:
     # ---------------------------------------------------------------- each step
     def publish(self) -> None:
         """Publish what is due after a step."""
+        if time.monotonic() >= self._next_demand:
+            self.update_demand()
         world = self._world
         ticks, new_readings = world.ticks, world.new_readings
         vehicles = self._vehicles.values()
@@ -193,6 +206,15 @@ class WorldOutputs:
             for vehicle in vehicles:
                 vehicle.publish_markers(stamp)
                 vehicle.publish_to_new_subscribers(stamp)
+
+    def update_demand(self) -> None:
+        """Let those sensors compute that have subscribers; the others cost nothing."""
+        self._next_demand = time.monotonic() + DEMAND_PERIOD
+        world = self._world
+        for vehicle in self._vehicles.values():
+            vehicle.update_demand(world)
+        for name, sensor in world.standalone_sensors.items():
+            world.set_sensor_active(sensor, sensor_needed(self._standalone.get(name)))
 
     def _publish_clock(self, nanoseconds: int) -> Time:
         """Publish /clock, set the clock of the node, and return the stamp."""
@@ -262,11 +284,12 @@ class WorldOutputs:
         self._diagnostics.publish(message)
 
     def repeat_clock(self) -> None:
-        """Publish /clock again while simulated time stands still, for new subscribers.
+        """Publish /clock again while simulated time stands still, and see who listens.
 
         Also before the first step of a world that was loaded, which is stopped: its clock goes on
         from that of the world before.
         """
+        self.update_demand()
         self._publish_clock(self._stamp_clock.ns(self._world.ticks))
 
     def close(self) -> None:
