@@ -16,6 +16,12 @@ from mvsim_core.xmlfile.problems import Origin
 _ABSOLUTE = re.compile(r"^(?:[/\\]|[A-Za-z]:[/\\])")
 _REMOTE = re.compile(r"^https?://", re.IGNORECASE)
 _PACKAGE = re.compile(r"^package://([^/]+)/?(.*)$", re.DOTALL)
+#: Package of the C++ original, and the prefix that stands for it where it is not installed.
+ORIGINAL, NOT_INSTALLED = "mvsim", "/mvsim-is-not-installed"
+#: Folder of definitions in that package, and in ours (below its share folder or the source tree).
+DEFINITIONS = "definitions"
+OURS, OUR_DEFINITIONS = "mvsim_ros2", os.path.join("worlds", DEFINITIONS)
+_SOURCE_TREE = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 _LEVELS_UP = 8
 _SIBLINGS = 500
 
@@ -39,6 +45,20 @@ class Packages:
             if os.path.isfile(os.path.join(marker, name)) or os.path.isfile(manifest):
                 return prefix
         return None
+
+    def stand_in(self, path: str) -> str | None:
+        """Return our definition of the same name in place of one that does not exist, or None.
+
+        Args:
+            path: Of a file; only those in a folder called definitions have one.
+        """
+        folder, name = os.path.split(path)
+        if os.path.basename(folder) != DEFINITIONS:
+            return None
+        prefix = self.prefix(OURS)
+        roots = [os.path.join(prefix, "share", OURS)] if prefix else []
+        candidates = (os.path.join(r, OUR_DEFINITIONS, name) for r in [*roots, _SOURCE_TREE])
+        return next(filter(os.path.isfile, candidates), None)
 
     def share(self, name: str, directory: str) -> str | None:
         """Return the share folder of a package, or its source folder near `directory`."""
@@ -112,6 +132,8 @@ def local_path(
         return os.path.normpath(os.path.join(share, package.group(2)))
     if package:
         share = packages.share(package.group(1), origin.directory)
+        if share is None and package.group(1) == ORIGINAL:
+            share = os.path.join(NOT_INSTALLED, "share", ORIGINAL)
         if share is None:
             raise PathError(
                 f"is in the ROS package {package.group(1)!r}, which is not found in"

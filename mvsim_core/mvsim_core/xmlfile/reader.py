@@ -362,6 +362,19 @@ class Reader:
                 return other
         return path
 
+    def _stand_in(self, path: str, node: Node, place: _Place) -> str:
+        """Return `path`, or our file in place of a definition of the original that is missing."""
+        ours = None if os.path.exists(path) else self.packages.stand_in(path)
+        if ours is None:
+            return path
+        name = os.path.basename(path)
+        message = (
+            f"{path!r} is not found; {name} of this suite stands in, whose robot or sensor is like"
+            " the one of that name but not the same"
+        )
+        self._warn(node, place, message)
+        return ours
+
     def _deeper(self, place: _Place) -> _Place:
         return replace(place, depth=place.depth + 1)
 
@@ -384,6 +397,7 @@ class Reader:
             self.problems.abort()
         if access is None:
             path = self._searched(path, values[0], node, place)
+            path = self._stand_in(path, node, place)
         origin = Origin(path, os.path.dirname(path), here, node.line, access)
         origin = self._origins.setdefault(origin, origin)  # one object, to find elements by
         if any(path == above.file for above in here.chain()):

@@ -31,7 +31,7 @@ from mvsim_core.errors import suggestion
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.converters import number, show
 from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, ExpressionError, Formulas
-from mvsim_core.xmlfile.paths import Packages
+from mvsim_core.xmlfile.paths import NOT_INSTALLED, ORIGINAL, Packages
 from mvsim_core.xmlfile.problems import Origin
 
 #: Longest result of one value [characters].
@@ -342,6 +342,8 @@ class Substitution:
 
     def _package(self, name: str, *, share: bool) -> str:
         prefix = self.packages.prefix(name)
+        if prefix is None and name == ORIGINAL:
+            prefix = NOT_INSTALLED  # its definitions have stand-ins
         if prefix is None:
             raise SubstitutionError(
                 f"ROS package {name!r} is not found; source its setup file or add its prefix"
