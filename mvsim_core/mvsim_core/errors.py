@@ -144,6 +144,10 @@ class LogError(MvsimError):
     """A log cannot be written or read."""
 
 
+class CommsError(MvsimError):
+    """The message bus: no answer, or one that refuses or cannot be read."""
+
+
 class StepError(MvsimError):
     """A step produced a number that is not finite; names vehicle, tick, field and value."""
 

@@ -16,7 +16,7 @@ ROOMS = (
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),
-    *("world", "assembly", "bench", "cli"),
+    *("world", "assembly", "comms", "bench", "cli"),
 )
 """The rooms of the core from the bottom up: each imports only from those before it."""
 
@@ -25,6 +25,8 @@ ONLY_IN = {
     "PIL": {"cli", "elements", "rendering", "scene3d", "sensors"},
     "matplotlib": {"recording"},
     "pyarrow": {"recording"},
+    "google": {"cli", "comms"},
+    "zmq": {"comms"},
 }
 """Library -> the parts of the core that may know it."""
 

@@ -123,7 +123,9 @@ MODULES = {
     "google-re2": "re2",
     "mapbox-earcut": "mapbox_earcut",
     "pillow": "PIL",
+    "protobuf": "google",
     "pyyaml": "yaml",
+    "pyzmq": "zmq",
 }
 WITH_NUMBA = {"llvmlite"}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mvsim_core import Pose, World, load_world
+from mvsim_core.world.request_queue import RequestQueue
 from mvsim_ros2.names.topic_names import VehicleTopicNames
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.simulation import (
@@ -21,7 +22,6 @@ from mvsim_ros2.simulation import (
     spawning,
     worlds,
 )
-from mvsim_ros2.simulation.request_queue import RequestQueue
 from mvsim_ros2.simulation.resources import vehicle_source
 from mvsim_ros2.simulation.result_codes import RequestError
 from mvsim_ros2.simulation.sim_state import PAUSED, PLAYING, SimState, StepRequest

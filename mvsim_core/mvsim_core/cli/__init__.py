@@ -13,7 +13,7 @@ import sys
 
 import typer
 
-from mvsim_core.cli import bench, check, info, maps, plot, render, run, schema
+from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema
 
 app = typer.Typer(
     name="mvsim",
@@ -23,6 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(run.run)
+app.command("launch")(run.launch)
 app.command("check")(check.check)
 app.command("info")(info.info)
 app.command("bench")(bench.bench)
@@ -30,6 +31,10 @@ app.command("render")(render.render)
 app.command("map")(maps.make_map)
 app.command("schema")(schema.schema)
 app.command("plot")(plot.plot)
+app.command("server")(bus.server)
+app.add_typer(bus.node_app, name="node")
+app.add_typer(bus.topic_app, name="topic")
+app.add_typer(bus.service_app, name="service")
 
 
 def main() -> None:

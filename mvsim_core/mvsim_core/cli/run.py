@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+import sys
 import time as wall
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mvsim_core.cli.bus import PORT
 from mvsim_core.cli.options import Seed, Var, World, variables
 
 if TYPE_CHECKING:
@@ -45,6 +49,14 @@ def run(  # noqa: PLR0913 (one argument for each option)
     ] = "csv",
     seed: Seed = 0,
     var: Var = None,
+    server: Annotated[
+        bool, typer.Option("--server", help="Start the message bus (docs/message_bus.md).")
+    ] = False,
+    port: Annotated[int, typer.Option(help="TCP port of the message bus.", min=1)] = PORT,
+    bind: Annotated[
+        str,
+        typer.Option(help="Address that the message bus is bound to; it has no password."),
+    ] = "127.0.0.1",
 ) -> None:
     """Simulate a world without ROS and watch it in the terminal."""
     from mvsim_core import load_world
@@ -56,12 +68,80 @@ def run(  # noqa: PLR0913 (one argument for each option)
     _command(running, twist)
     if log is not None:
         running.start_logging(log, log_every, log_format)
-    try:
-        _simulate(running, time, factor)
-    finally:
-        files = running.stop_logging()
+    files: list[Path] = []
+    with ExitStack() as stack:
+        bus = stack.enter_context(_Bus(running, port, bind)) if server else None
+        stack.callback(lambda: files.extend(running.stop_logging()))
+        _simulate(running, time, factor, bus)
     if files:
         print(f"log: {counted(len(files), 'file')} in {files[0].parent}")
+
+
+def launch(
+    world: World,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Accepted: there is no window.")
+    ] = False,
+    realtime_factor: Annotated[
+        str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
+    ] = "1",
+    full_profiler: Annotated[
+        bool, typer.Option("--full-profiler", help="Print the time of each phase at the end.")
+    ] = False,
+    verbosity: Annotated[
+        str, typer.Option("--verbosity", "-v", help="DEBUG, INFO, WARN or ERROR.")
+    ] = "INFO",
+    port: Annotated[int, typer.Option("--port", "-p", help="TCP port.", min=1)] = PORT,
+) -> None:
+    """Simulate a world with the message bus, as MVSim's command does: `run --server`."""
+    from mvsim_core import load_world
+    from mvsim_core.cli.report import print_problems
+
+    level = verbosity.strip().upper()
+    if level not in ("DEBUG", "INFO", "WARN", "ERROR"):
+        raise typer.BadParameter(f"expected DEBUG, INFO, WARN or ERROR, got {verbosity!r}")
+    factor = _factor(realtime_factor.strip())
+    running = load_world(world)
+    if level != "ERROR":
+        print_problems(running.warnings)
+    with _Bus(running, port, "127.0.0.1") as bus:
+        _simulate(running, None, factor, bus)
+    if full_profiler:
+        for phase, seconds in running.profile.items():
+            print(f"{phase:12} {seconds:10.3f} s")
+
+
+class _Bus:
+    """The message bus of a run: its requests are served between steps."""
+
+    def __init__(self, running: RunningWorld, port: int, bind: str) -> None:
+        """Start it."""
+        from mvsim_core.comms.bus import WorldBus
+        from mvsim_core.world.request_queue import RequestQueue
+
+        self.stopped = False
+        self.requests = RequestQueue()
+        self._bus = WorldBus(
+            running, self.requests.submit, self._stop, port=port, bind=bind, on_demand=True
+        )
+        for problem in self._bus.node.problems:
+            print(f"warning: {problem}", file=sys.stderr)
+        print(f"message bus: server at {bind}:{self._bus.port}", flush=True)
+
+    def _stop(self) -> None:
+        self.stopped = True
+
+    def after_step(self) -> None:
+        """Publish what is due."""
+        self._bus.after_step()
+
+    def __enter__(self) -> _Bus:
+        """Return self."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close it; the answer to a request to stop is sent first."""
+        self._bus.close()
 
 
 def _factor(text: str) -> float | None:
@@ -146,9 +226,7 @@ def vehicle_lines(running: RunningWorld) -> list[tuple[str, str, str]]:
 
 
 def _simulate(
-    running: RunningWorld,
-    seconds: float | None,
-    factor: float | None,
+    running: RunningWorld, seconds: float | None, factor: float | None, bus: _Bus | None = None
 ) -> None:
     from rich.console import Console
     from rich.live import Live
@@ -156,13 +234,17 @@ def _simulate(
     console = Console(highlight=False)
     status = _Status(running)
     ticks = None if seconds is None else round(seconds / running.dt)
+
+    def goes_on() -> bool:
+        return (ticks is None or running.ticks < ticks) and not (bus and bus.stopped)
+
     # Without a terminal there is no live picture, only the summary.
     live = Live(console=console, auto_refresh=False, transient=True)
     try:
         if console.is_terminal:
             live.start()
-        while ticks is None or running.ticks < ticks:
-            _until_refresh(running, ticks, factor, status)
+        while goes_on():
+            _until_refresh(running, goes_on, factor, status, bus)
             if live.is_started:
                 live.update(status.table(), refresh=True)
     except KeyboardInterrupt:
@@ -176,18 +258,31 @@ def _simulate(
 
 def _until_refresh(
     running: RunningWorld,
-    ticks: int | None,
+    goes_on: Callable[[], bool],
     factor: float | None,
     status: _Status,
+    bus: _Bus | None,
 ) -> None:
     """Step until it is time for the next picture, in pace with the wall clock."""
     picture = status.elapsed + REFRESH
-    while (ticks is None or running.ticks < ticks) and status.elapsed < picture:
+    while goes_on() and status.elapsed < picture:
+        if bus is not None:
+            bus.requests.process()
         if factor is not None:
             ahead = running.time / factor - status.elapsed
             if ahead > 0.0:
-                wall.sleep(min(ahead, REFRESH))
+                _sleep(min(ahead, REFRESH), bus)
                 continue
         begin = wall.perf_counter()
         running.step()
+        if bus is not None:
+            bus.after_step()
         status.spent += wall.perf_counter() - begin
+
+
+def _sleep(seconds: float, bus: _Bus | None) -> None:
+    """Wait, or until a request on the message bus is to be served."""
+    if bus is None:
+        wall.sleep(seconds)
+    else:
+        bus.requests.wait(seconds)

@@ -34,7 +34,7 @@ from mvsim_core.specs.params import (
     param,
     section,
 )
-from mvsim_core.specs.simulable import SimulableSpec
+from mvsim_core.specs.simulable import POSE_TOPICS, SimulableSpec
 from mvsim_core.specs.visual import CULL_FACES, CULL_HELP, NO_SPLIT
 
 _GREY = Color.hex("#a0a0a0")
@@ -241,6 +241,11 @@ class VerticalPlaneSpec(SimulableSpec):
             yield "init_pose has no effect on a vertical_plane; x0, y0, x1, y1, z are its position"
         if self.animation is not None:
             yield "a vertical_plane cannot move: its <animation> has no effect; use a <block>"
+
+    def hints(self) -> Iterator[str]:
+        """Yield fields without effect, and the topics that only movable entities have."""
+        yield from SimulableSpec.hints(self)
+        yield from self.publish.without_effect(POSE_TOPICS[:2], "a vertical_plane cannot move")
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the ends."""

@@ -38,7 +38,7 @@ from mvsim_core.specs.params import (
     param,
     section,
 )
-from mvsim_core.specs.simulable import PublishSpec
+from mvsim_core.specs.simulable import POSE_TOPICS, PublishSpec
 from mvsim_core.specs.visual import VisualSpec
 
 _POSE_ALIASES = (Alias("pose", POSE2D),)
@@ -57,6 +57,9 @@ _DEMAND = "a topic is published while it has subscribers"
 
 #: Most rays or pixels of one sensor; a 4K image has 8.3 million pixels.
 MOST_RAYS = 10_000_000
+
+#: Classes of sensors that the message bus has messages for.
+PUBLISHED = ("laser", "lidar3d", "camera", "rgbd_camera", "imu", "gnss")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,15 @@ class SensorSpec(Spec):
     )
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
+
+    def hints(self) -> Iterator[str]:
+        """Yield fields without effect, and topics that sensors do not have."""
+        yield from Spec.hints(self)
+        reason = "the pose of a sensor on its vehicle is in its readings"
+        yield from self.publish.without_effect(POSE_TOPICS, reason)
+        if self.kind not in PUBLISHED:
+            reason = f"the message bus has no message for a {self.kind}"
+            yield from self.publish.without_effect(("publish_topic",), reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,28 +52,42 @@ class AnimationSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishSpec(Spec):
-    """Topics of the original's own message network, which is not part of this simulator.
+    """Topics on the message bus, which `mvsim run --server` starts.
 
-    Each vehicle and sensor has its ROS 2 topics, independent of these elements.
+    ROS 2 topics need no element: each vehicle and sensor has its own. `publish_topic` belongs to
+    a sensor, the others to what has a pose: a vehicle, block or actor.
     """
 
     enabled: bool = param(True, attribute=True)
-    publish_topic: str = param("")
-    publish_pose_topic: str = param("")
+    publish_topic: str = param(
+        "", help="readings of a sensor; those of a 2D laser also on the topic with _scan behind it"
+    )
+    publish_pose_topic: str = param("", help="pose in the world")
     publish_pose_period: float = param(0.1, unit="s", check=POSITIVE)
-    publish_relative_pose_topic: str = param("")
-    publish_relative_pose_objects: tuple[str, ...] = param((), conv=WORDS)
+    publish_relative_pose_topic: str = param(
+        "", help="poses of publish_relative_pose_objects in the frame of this one"
+    )
+    publish_relative_pose_objects: tuple[str, ...] = param((), conv=WORDS, help="names")
+    publish_odometry_topic: str = param(
+        "", help="extension: odometry of a vehicle, with the period of the pose"
+    )
 
     def hints(self) -> Iterator[str]:
-        """Yield the topics that are not published."""
-        reason = "it is not a ROS 2 topic, and ROS 2 topics need no element"
-        if self.enabled and self.publish_topic:
-            yield no_effect_hint("publish_topic", reason)
-        if self.enabled and self.publish_pose_topic:
-            yield no_effect_hint("publish_pose_topic", reason)
-        if self.enabled and self.publish_relative_pose_topic:
-            reason = "it is not a ROS 2 topic; use the poses of ground_truth or tf"
+        """Yield that no objects are named whose poses are to be published."""
+        topic, objects = self.publish_relative_pose_topic, self.publish_relative_pose_objects
+        if self.enabled and topic and not objects:
+            reason = "publish_relative_pose_objects names no objects"
             yield no_effect_hint("publish_relative_pose_topic", reason)
+
+    def without_effect(self, topics: tuple[str, ...], reason: str) -> Iterator[str]:
+        """Yield those of some topics that are given although what has them does not publish."""
+        for name in topics if self.enabled else ():
+            if getattr(self, name):
+                yield no_effect_hint(name, reason)
+
+
+#: Topics of what has a pose.
+POSE_TOPICS = ("publish_pose_topic", "publish_relative_pose_topic", "publish_odometry_topic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,3 +113,15 @@ class SimulableSpec(Spec):
     )
     animation: AnimationSpec | None = section(None, "animation", AnimationSpec)
     publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
+
+    def hints(self) -> Iterator[str]:
+        """Yield fields without effect, and topics that only sensors or vehicles have."""
+        yield from Spec.hints(self)
+        yield from self.publish.without_effect(("publish_topic",), "only sensors have readings")
+        if not self._has_odometry:
+            topics, reason = ("publish_odometry_topic",), "only vehicles have an odometry"
+            yield from self.publish.without_effect(topics, reason)
+
+    @property
+    def _has_odometry(self) -> bool:
+        return False

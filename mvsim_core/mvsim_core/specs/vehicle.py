@@ -65,3 +65,7 @@ class VehicleSpec(SimulableSpec):
         """Yield a warning if the kinematics have no effect."""
         if self.kinematics is not None and isinstance(self.dynamics.controller, RawSpec):
             yield "<kinematics> has no effect: the controller 'raw' takes no twists"
+
+    @property
+    def _has_odometry(self) -> bool:
+        return True

@@ -27,7 +27,7 @@ from mvsim_core.specs.params import (
     section,
 )
 from mvsim_core.specs.sensor import SENSORS, SensorSpec
-from mvsim_core.specs.simulable import PublishSpec
+from mvsim_core.specs.simulable import POSE_TOPICS, PublishSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 
 _SOLVER = "the contact solver sets its own number of iterations"
@@ -180,7 +180,8 @@ class WorldSpec(Spec):
         False, no_effect="use the topic cmd_vel, for a joystick with teleop_twist_joy"
     )
     server_address: str = param(
-        "localhost", no_effect="there is no server; ROS 2 nodes find each other"
+        "localhost",
+        help="host of the message bus's server; with this machine, --server starts one",
     )
     save_to_rawlog: str = param("", conv=OUTPUT, no_effect=_RAWLOG)
     rawlog_odometry_rate: float = param(
@@ -211,3 +212,9 @@ class WorldSpec(Spec):
         """Yield a warning if the version is not a version number."""
         if self.version and not re.fullmatch(r"\d+\.\d+", self.version):
             yield f"version must be two numbers such as 1.0, got {self.version[:40]!r}"
+
+    def hints(self) -> Iterator[str]:
+        """Yield fields without effect, and topics of the world itself, which has none."""
+        yield from Spec.hints(self)
+        topics = ("publish_topic", *POSE_TOPICS)
+        yield from self.publish.without_effect(topics, "it belongs into a vehicle or sensor")

@@ -23,10 +23,10 @@ from simulation_interfaces.action import SimulateSteps
 
 from mvsim_core import MvsimError
 from mvsim_core.progress import reporting
+from mvsim_core.world.request_queue import CAPACITY
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
 from mvsim_ros2.services.vehicle_services import VehicleServices
-from mvsim_ros2.simulation.request_queue import CAPACITY
 from mvsim_ros2.simulation.result_codes import FAILED, OK, SPAWN_FAILED, RequestError
 from mvsim_ros2.simulation.sim_state import MAX_STEPS, StepRequest
 from mvsim_ros2.simulation.simulation import Simulation

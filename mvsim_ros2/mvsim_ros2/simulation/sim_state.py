@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mvsim_ros2.simulation.request_queue import RequestQueue
+from mvsim_core.world.request_queue import RequestQueue
 from mvsim_ros2.simulation.result_codes import (
     ALREADY_IN_STATE,
     FAILED,

@@ -43,11 +43,6 @@ HINTS = [
         " cmd_vel, for a joystick with teleop_twist_joy",
     ),
     (
-        "<server_address>10.0.0.1</server_address>",
-        "line 2: <mvsim_world>: server_address is accepted and has no effect: there is no server;"
-        " ROS 2 nodes find each other",
-    ),
-    (
         "<b2d_vel_iters>20</b2d_vel_iters>",
         "line 2: <mvsim_world>: b2d_vel_iters is accepted and has no effect: the contact solver"
         " sets its own number of iterations",
@@ -63,22 +58,33 @@ HINTS = [
         " records vehicles and wheels, ros2 bag record sensors (MCAP)",
     ),
     (
-        sensor("laser", "\n<publish><publish_topic>/scan</publish_topic></publish>"),
-        "line 3: <publish>: publish_topic is accepted and has no effect: it is not a ROS 2 topic,"
-        " and ROS 2 topics need no element",
+        sensor("wheel_encoders", "\n<publish><publish_topic>/e</publish_topic></publish>"),
+        "line 2: <sensor>: publish_topic is accepted and has no effect: the message bus has no"
+        " message for a wheel_encoders",
     ),
     (
-        block("<publish><publish_pose_topic>/b</publish_pose_topic></publish>"),
-        "line 2: <publish>: publish_pose_topic is accepted and has no effect: it is not a ROS 2"
-        " topic, and ROS 2 topics need no element",
+        sensor("laser", "<publish><publish_pose_topic>/b</publish_pose_topic></publish>"),
+        "line 2: <sensor>: publish_pose_topic is accepted and has no effect: the pose of a sensor"
+        " on its vehicle is in its readings",
     ),
     (
-        block(
-            "<publish><publish_relative_pose_topic>/b</publish_relative_pose_topic>"
-            "<publish_relative_pose_objects>r1, r2</publish_relative_pose_objects></publish>"
-        ),
-        "line 2: <publish>: publish_relative_pose_topic is accepted and has no effect: it is not"
-        " a ROS 2 topic; use the poses of ground_truth or tf",
+        block("<publish><publish_topic>/b</publish_topic></publish>"),
+        "line 2: <block>: publish_topic is accepted and has no effect: only sensors have readings",
+    ),
+    (
+        block("<publish><publish_odometry_topic>/b</publish_odometry_topic></publish>"),
+        "line 2: <block>: publish_odometry_topic is accepted and has no effect: only vehicles"
+        " have an odometry",
+    ),
+    (
+        block("<publish><publish_relative_pose_topic>/b</publish_relative_pose_topic></publish>"),
+        "line 2: <publish>: publish_relative_pose_topic is accepted and has no effect:"
+        " publish_relative_pose_objects names no objects",
+    ),
+    (
+        "<publish><publish_topic>/w</publish_topic></publish>",
+        "line 1: <mvsim_world>: publish_topic is accepted and has no effect: it belongs into a"
+        " vehicle or sensor",
     ),
     (
         sensor("lidar3d", "<horz_resolution_factor>2</horz_resolution_factor>"),
@@ -125,7 +131,9 @@ def test_following_an_unknown_vehicle_is_a_hint() -> None:
     [
         "<b2d_vel_iters>8</b2d_vel_iters>",
         '<element class="horizontal_plane"><cull_face>NONE</cull_face></element>',
-        sensor("laser", '<publish enabled="false"><publish_topic>/s</publish_topic></publish>'),
+        sensor("laser", "<publish><publish_topic>/s</publish_topic></publish>"),
+        block('<publish enabled="false"><publish_topic>/s</publish_topic></publish>'),
+        "<server_address>10.0.0.1</server_address>",
     ],
 )
 def test_default_values_give_no_hint(body: str) -> None:
