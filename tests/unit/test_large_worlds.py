@@ -181,7 +181,7 @@ TOO_LARGE = {
     ),
     "steps": (
         "<simul_timestep>1e-300</simul_timestep>",
-        "line 1: <mvsim_world>: simul_timestep must be 0 or >= 1e-6 [s], got '1e-300'",
+        "line 1: <mvsim_world>: simul_timestep must be 0 or in [1e-6, 10] [s], got '1e-300'",
     ),
     "rays of all rings": (
         robot(

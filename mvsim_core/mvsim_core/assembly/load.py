@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mvsim_core import progress
+from mvsim_core.assembly.guard import building
 from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem
 from mvsim_core.resources.access import FileAccess
@@ -67,9 +68,10 @@ def world_of(
         BuildError: The described world cannot be built.
     """
     shown = [problem for problem in warnings if problem.severity != "hint"]
-    model = Assembler(spec, shown).model()
-    world = World(model, Data(seed, file_state))
-    world.begin()
+    with building(spec.where, "mvsim_world"):
+        model = Assembler(spec, shown).model()
+        world = World(model, Data(seed, file_state))
+        world.begin()
     return world
 
 

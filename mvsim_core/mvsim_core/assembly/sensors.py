@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from mvsim_core.errors import BuildError, Problem
+from mvsim_core.assembly.guard import building
+from mvsim_core.errors import BuildError, MvsimError, Problem
 from mvsim_core.resources.remote_files import RemoteError
 from mvsim_core.scene3d import Scene3d
 from mvsim_core.sensors import SENSORS
@@ -106,12 +107,20 @@ class SensorMaker:
             )
             make = self._class_of(spec)
             try:
-                sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
+                with building(spec.where, "sensor", spec.name):
+                    sensor = make(spec, context, delay=spec.delay, dropout=spec.dropout)
             except (BuildError, RemoteError) as error:
-                raise BuildError(Problem.at(spec.where, "sensor", str(error))) from None
+                problem = Problem.at(spec.where, "sensor", _message(error), quotes=True)
+                raise BuildError(problem) from error
             for warning in sensor.warnings():
                 if warning not in self._reported:
                     self._reported.add(warning)
                     self._warn(spec.where, "sensor", warning)
             made.append(sensor)
         return made
+
+
+def _message(error: MvsimError) -> str:
+    """Return the text of an error without the place that it may name."""
+    problems = error.problems if isinstance(error, BuildError) else ()
+    return "; ".join(problem.message for problem in problems) or str(error)

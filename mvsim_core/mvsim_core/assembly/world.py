@@ -20,6 +20,8 @@ from mvsim_core.assembly.blocks import (
     plane_solids,
     wall_solids,
 )
+from mvsim_core.assembly.guard import building
+from mvsim_core.assembly.limits import check_amounts
 from mvsim_core.assembly.outline import UNIT_SQUARE, Outlines
 from mvsim_core.assembly.scene3d import SceneMaker, lights_of
 from mvsim_core.assembly.sensors import SensorMaker
@@ -90,12 +92,15 @@ class Assembler:
         self._maps: list[tuple[Rows, FloatArray]] = []
         self._clouds: list[tuple[PointcloudSpec, FloatArray]] = []
         self._kinds: dict[Kind, EntityModel] = {}
-        self._dt = self._time_step()
+        check_amounts(spec)
+        with building(spec.where, "mvsim_world"):
+            self._dt = self._time_step()
         self._sensors = SensorMaker(spec, self._dt, self.warn)
         errors: list[Problem] = []
         for element in spec.elements:
             try:
-                self._load(element)
+                with building(element.where, "element"):
+                    self._load(element)
             except (BuildError, RemoteError) as error:
                 errors.append(Problem.at(element.where, "element", str(error), quotes=True))
         if errors:
@@ -118,7 +123,9 @@ class Assembler:
         vehicles = [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
         entities += without_stand_ins_around(blocks, vehicles, self.warn)
         entities += vehicles
-        entities += [build_actor(a) for a in spec.actors]
+        for actor in spec.actors:
+            with building(actor.where, "actor", actor.name):
+                entities.append(build_actor(actor))
         check_crowds(entities)
         return Model(
             spec=spec,
@@ -208,7 +215,10 @@ class Assembler:
         if first is not None:
             return first.of(spec)
         before = len(self.warnings)
-        model = build(spec)
+        with building(
+            spec.where, "vehicle" if isinstance(spec, VehicleSpec) else "block", spec.name
+        ):
+            model = build(spec)
         if len(self.warnings) == before:  # the warning of each entity names it
             if len(self._kinds) >= MOST_KINDS:
                 self._kinds.clear()
@@ -232,13 +242,18 @@ class Assembler:
 
     def _fixtures(self) -> Iterator[Fixture]:
         for i, (element, grid) in enumerate(self._grids):
-            yield Fixture(f"map_{i + 1}", element, tuple(grid_solids(element, grid)))
+            with building(element.where, "element"):
+                solids = tuple(grid_solids(element, grid))
+            yield Fixture(f"map_{i + 1}", element, solids)
         planes = [e for e in self.spec.elements if isinstance(e, VerticalPlaneSpec)]
         for i, plane in enumerate(planes):
-            yield Fixture(f"plane_{i + 1}", plane, tuple(plane_solids(plane)))
+            with building(plane.where, "element"):
+                solids = tuple(plane_solids(plane))
+            yield Fixture(f"plane_{i + 1}", plane, solids)
         for i, walls in enumerate(self.spec.walls):
-            lines = wall_lines(walls, self.warn)
-            yield Fixture(f"walls_{i + 1}", walls, tuple(wall_solids(walls, lines)))
+            with building(walls.where, "walls"):
+                solids = tuple(wall_solids(walls, wall_lines(walls, self.warn)))
+            yield Fixture(f"walls_{i + 1}", walls, solids)
 
     def _load(self, element: Spec) -> None:
         """Read the file of a map or cloud; BuildError or RemoteError if that cannot be."""

@@ -73,6 +73,8 @@ def run(  # noqa: PLR0913 (one argument for each option)
         bus = stack.enter_context(_Bus(running, port, bind)) if server else None
         stack.callback(lambda: files.extend(running.stop_logging()))
         _simulate(running, time, factor, bus)
+    if running.log_error is not None:
+        raise running.log_error
     if files:
         print(f"log: {counted(len(files), 'file')} in {files[0].parent}")
 

@@ -31,6 +31,8 @@ UNKNOWN_GRAY = 205
 #: Most cells of a map: 400 m by 400 m at 5 cm. Each takes several bytes while it is prepared.
 MOST_CELLS = 64_000_000
 MOST_BYTES = 2 * MOST_CELLS + 1000
+#: Longest YAML file of a map [characters].
+MOST_YAML = 100_000
 
 # ---------------------------------------------------------------- images
 
@@ -167,8 +169,14 @@ def _nav2_warnings(path: Path, rule: Nav2Rule, gray: Gray) -> tuple[str, ...]:
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         # All scalars as text: YAML 1.1 would read the number 1e-2 as a string.
-        keys = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MOST_YAML + 1)
+        if len(text) > MOST_YAML:
+            raise BuildError(f"{path}: is longer than {MOST_YAML} characters, a map has few lines")
+        keys = yaml.load(text, Loader=yaml.BaseLoader)
+    except RecursionError:
+        raise BuildError(f"{path}: not a YAML file of a map (it is nested too deeply)") from None
+    except (yaml.YAMLError, ValueError, OSError) as error:
         raise BuildError(f"{path}: not a YAML file ({error})") from error
     if not isinstance(keys, dict):
         raise BuildError(f"{path}: a map file must hold 'key: value' lines with an 'image'")

@@ -17,6 +17,8 @@ from mvsim_core.scene3d.model import Material, Rgba
 
 Image = npt.NDArray[np.uint8]
 
+#: Most pixels of a texture.
+MOST_PIXELS = 64_000_000
 #: Begins the names of pictures that are in no file of their own.
 _EMBEDDED = "embedded:"
 #: By name, that is by content: reading a mesh file again keeps no more of them.
@@ -33,7 +35,8 @@ def texture_of(color: Rgba, texture: str) -> tuple[Material, str]:
         return Material(color), str(error)
     mean = _mean_color(path, _stamp(path))
     if mean is None:
-        return Material(color), f"{texture}: the texture cannot be read as an image"
+        most = f"or has more than {MOST_PIXELS // 1_000_000} million pixels"
+        return Material(color), f"{texture}: the texture cannot be read as an image, {most}"
     return Material(color, path, mean), ""
 
 
@@ -56,14 +59,18 @@ def pixels_of(texture: str, largest: int) -> Image | None:
         return _limited(_embedded[texture].copy(), largest)
     try:
         with Pictures.open(local_copy(texture)) as picture:
-            return _limited(picture.convert("RGB"), largest)
-    except (OSError, ValueError, RemoteError):
+            return None if _is_huge(picture) else _limited(picture.convert("RGB"), largest)
+    except (OSError, ValueError, RemoteError, Pictures.DecompressionBombError):
         return None
 
 
 def _limited(picture: Any, largest: int) -> Image:
     picture.thumbnail((largest, largest))
     return np.asarray(picture)
+
+
+def _is_huge(picture: Any) -> bool:
+    return bool(picture.width * picture.height > MOST_PIXELS)
 
 
 def _stamp(path: str) -> int:
@@ -80,8 +87,8 @@ def _mean_color(path: str, stamp: int) -> tuple[float, float, float] | None:
     del stamp  # only a part of the key
     try:
         with Pictures.open(path) as image:
-            return _mean(image.convert("RGB"))
-    except (OSError, ValueError):
+            return None if _is_huge(image) else _mean(image.convert("RGB"))
+    except (OSError, ValueError, Pictures.DecompressionBombError):
         return None
 
 

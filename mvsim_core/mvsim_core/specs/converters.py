@@ -72,8 +72,17 @@ _DEGREE = Decimal("0.01745329251994329576923690768488612713442871888541725456097
 _WIDE, _LONG = Context(prec=60), Context(prec=25)
 
 
+#: Largest number of a file, far beyond all that makes sense in SI units: products of such numbers
+#: are finite, and the physics computes with them.
+MOST_NUMBER = 1e15
+
+
+class OutOfRange(ValueError):  # noqa: N818 (reads better where it is raised)
+    """A number is larger than all that a file may contain."""
+
+
 def number(text: str) -> float:
-    """Return the finite float that `text` spells; `--3` is 3, as in `-$f{...}`."""
+    """Return the float that `text` spells; `--3` is 3, as in `-$f{...}`."""
     text = text.strip()
     signs = _SIGNS.match(text)
     if signs and len(signs.group(1)) > 1:
@@ -87,6 +96,8 @@ def number(text: str) -> float:
         raise ValueError("must be a number without '_'")
     if not math.isfinite(value):
         raise ValueError("must be a finite number")
+    if abs(value) > MOST_NUMBER:
+        raise OutOfRange(f"must be within ±{MOST_NUMBER:g}")
     return value
 
 
@@ -115,6 +126,8 @@ def angles(text: str) -> tuple[float, ...]:
     """Return the radians of a list of degrees."""
     try:
         return tuple(angle(word) for word in _WORD.findall(text))
+    except OutOfRange:
+        raise
     except ValueError:
         raise ValueError("must be numbers") from None
 
@@ -142,10 +155,9 @@ def _integer(text: str) -> int:
     text = text.strip()
     if re.fullmatch(r"[+-]?0[xX][0-9a-fA-F]+", text):
         return int(text, 16)
-    value = number(text)
-    if abs(value) > 2**53:
-        raise ValueError("must be a whole number below 2^53")
-    return int(value)  # existing files compute ray counts that are not whole: (1/rate)/55e-6
+    return int(
+        number(text)
+    )  # existing files compute ray counts that are not whole: (1/rate)/55e-6
 
 
 def _boolean(text: str) -> bool:
@@ -191,6 +203,8 @@ def _listed(rule: str, *layouts: str) -> Callable[[str], tuple[float, ...]]:
         try:
             pairs = zip(words, layout, strict=True)
             return tuple(angle(word) if kind == "a" else number(word) for word, kind in pairs)
+        except OutOfRange:
+            raise
         except ValueError:
             raise ValueError(rule) from None
 
@@ -274,7 +288,7 @@ def _write_matrix(rows: Matrix) -> str:
 
 def _read_rate(text: str) -> float:
     rate = number(text)
-    if rate <= 0:
+    if rate < 1.0 / MOST_NUMBER:
         raise ValueError("must be > 0")
     return 1.0 / rate
 
@@ -315,6 +329,8 @@ WORDS: Converter[tuple[str, ...]] = Converter("words", _words, " ".join)
 NUMBER: Converter[float] = Converter("number", number, show)
 INTEGER: Converter[int] = Converter("whole number", _integer, str)
 BOOLEAN: Converter[bool] = Converter("true or false", _boolean, lambda v: str(v).lower())
+#: Whether files are written.
+RECORDING: Converter[bool] = replace(BOOLEAN, path="output")
 COLOR: Converter[Color] = Converter("#RRGGBB[AA]", _color, _write_color, exact=False)
 DEGREES: Converter[float] = Converter("number", angle, show_angle, "deg")
 # Raw torques: forward is negative in the file format and positive in specs.

@@ -161,7 +161,9 @@ def one_of(*words: str) -> Check:
     return Check(rule, lambda v: v in words, words)
 
 
-POSITIVE = Check("must be > 0", lambda v: v > 0)
+#: Smaller positive numbers count as 0: what is divided by them is no longer finite.
+SMALLEST = 1e-15
+POSITIVE = Check("must be > 0", lambda v: v >= SMALLEST)
 NOT_NEGATIVE = Check("must be >= 0", lambda v: v >= 0)
 NOT_EMPTY = Check("must not be empty", bool)
 #: Most corners of a shape: the search for crossing edges takes time by their square.

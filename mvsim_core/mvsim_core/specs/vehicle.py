@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mvsim_core.specs.controller import RawSpec
-from mvsim_core.specs.converters import OUTPUT
+from mvsim_core.specs.converters import OUTPUT, RECORDING
 from mvsim_core.specs.dynamics import DYNAMICS, DifferentialSpec, DynamicsSpec
 from mvsim_core.specs.friction import FRICTIONS, DefaultFrictionSpec, FrictionSpec
 from mvsim_core.specs.kinematics import KINEMATICS, KinematicsSpec
@@ -59,7 +59,7 @@ class VehicleSpec(SimulableSpec):
     sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, by_alias="type", many=True)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     log_path: str = param("", conv=OUTPUT, help="folder or prefix of the vehicle's CSV logs")
-    auto_start_recording: bool = param(False)
+    auto_start_recording: bool = param(False, conv=RECORDING)
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning if the kinematics have no effect."""

@@ -167,10 +167,10 @@ class WorldSpec(Spec):
         0.0,
         xml="simul_timestep",
         unit="s",
-        check=Check("must be 0 or >= 1e-6", lambda v: v == 0.0 or v >= 1e-6),
+        check=Check("must be 0 or in [1e-6, 10]", lambda v: v == 0.0 or 1e-6 <= v <= 10.0),
         help="0: automatic",
     )
-    gravity: float = param(9.81, unit="m/s^2", check=NOT_NEGATIVE)
+    gravity: float = param(9.81, unit="m/s^2", check=in_range(0.0, 1e4))
     b2d_vel_iters: int = param(8, check=at_least(1), no_effect=_SOLVER)
     b2d_pos_iters: int = param(3, check=at_least(1), no_effect=_SOLVER)
     collision_threshold: float = param(

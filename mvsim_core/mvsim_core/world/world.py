@@ -39,6 +39,7 @@ class World(Entities):
     Attributes:
         command_timeout: Age at which a velocity command expires and the vehicle stops [s];
             None: never.
+        log_error: Why a log ended before it was stopped, or None.
     """
 
     def __init__(self, model: Model, data: Data) -> None:
@@ -49,6 +50,7 @@ class World(Entities):
         self._profile = Profile(PHASES)
         self._recorder: Recorder | None = None
         self._trajectory: TrajectoryFiles | None = None
+        self.log_error: LogError | None = None
 
     # ------------------------------------------------------------ time
     def step(self) -> None:
@@ -421,11 +423,24 @@ class World(Entities):
             self._trajectory.close()
 
     def _record(self) -> None:
-        if self._recorder is not None:
-            self._recorder.record(self.data.ticks)
-        if self._trajectory is not None:
-            data = self.data
-            self._trajectory.record(data.entities.values(), data.bodies, data.ticks, self.time)
+        """Write what is due; a log that cannot be written any longer ends with a warning."""
+        try:
+            if self._recorder is not None:
+                self._recorder.record(self.data.ticks)
+        except LogError as error:
+            self._recorder = None
+            self._end_log(error)
+        try:
+            if self._trajectory is not None:
+                data = self.data
+                self._trajectory.record(data.entities.values(), data.bodies, data.ticks, self.time)
+        except LogError as error:
+            self._trajectory = None
+            self._end_log(error)
+
+    def _end_log(self, error: LogError) -> None:
+        self.log_error = error
+        warnings.warn(f"{error}; this log ends at {self.time:g} s", stacklevel=3)
 
     def _vehicles(self) -> list[Entity]:
         return [e for e in self.data.entities.values() if e.kind == "vehicle"]

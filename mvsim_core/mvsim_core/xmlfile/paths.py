@@ -176,7 +176,7 @@ def resolved(
     """
     if kind == "output":
         if access is not None:
-            raise PathError("must not be given by a message: it names a file to be written")
+            raise PathError("must not be given by a message: it makes files be written")
         return text
     if kind == "uri":
         return uri(text, origin, packages, access)

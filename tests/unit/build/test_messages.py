@@ -194,8 +194,8 @@ def test_a_texture_that_is_no_image_is_named(tmp_path: Path) -> None:
     floor = f'<element class="horizontal_plane"><texture>{tmp_path}/t.png</texture></element>'
     world = loaded(floor + robot("", '<sensor class="lidar3d"/>'))
     assert said(world) == [
-        f"line 2: <texture>: {tmp_path}/t.png: the texture cannot be read as an image: a"
-        " plain colour stands for it"
+        f"line 2: <texture>: {tmp_path}/t.png: the texture cannot be read as an image, or has more"
+        " than 64 million pixels: a plain colour stands for it"
     ]
 
 

@@ -141,8 +141,8 @@ EXPECTED = {
     ),
     "negative_mass": "bad_negative_mass.world.xml:4: <l_wheel>: mass must be > 0 [kg], got '-1'",
     "negative_timestep": (
-        "bad_negative_timestep.world.xml:2: <mvsim_world>: simul_timestep must be 0 or >= 1e-6 "
-        "[s], got '-0.01'"
+        "bad_negative_timestep.world.xml:2: <mvsim_world>: simul_timestep must be 0 or in"
+        " [1e-6, 10] [s], got '-0.01'"
     ),
     "nested": "bad_nested.world.xml:2: <if>: nested deeper than 100 levels",
     "no_element": "bad_no_element.world.xml: the file has no <mvsim_world>",

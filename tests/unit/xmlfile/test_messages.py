@@ -201,7 +201,7 @@ BAD = [
     ),
     (
         sensor("laser", "<nrays>1e17</nrays>"),
-        "line 1: <sensor>: nrays must be a whole number below 2^53, got '1e17'",
+        "line 1: <sensor>: nrays must be within ±1e+15, got '1e17'",
     ),
     (
         sensor("laser", "<dropout>2</dropout>"),
