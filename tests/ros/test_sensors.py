@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import PoseWithCovarianceStamped, Twist
+from geometry_msgs.msg import PoseWithCovarianceStamped, Twist, TwistWithCovarianceStamped
 from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -46,6 +46,8 @@ SENSORS = {
     "/r1/inertial": Imu,
     "/r1/gps/fix": NavSatFix,
     "/r1/antenna": NavSatFix,
+    "/r1/gps/fix_velocity": TwistWithCovarianceStamped,
+    "/r1/antenna/fix_velocity": TwistWithCovarianceStamped,
     "/r1/odom_2": JointState,
     "/r1/sonar": Range,
     "/r1/compass": MagneticField,
@@ -300,6 +302,12 @@ def test_a_fix(observer: Observer) -> None:
     assert (fix.latitude, fix.longitude) == pytest.approx((36.8, -2.4), abs=2e-4)
     assert fix.altitude == pytest.approx(60.0, abs=25)
     assert fix.header.frame_id == "antenna"
+    velocity = observer.newest("/r1/gps/fix_velocity")
+    assert velocity.header.frame_id == "antenna"
+    linear = velocity.twist.twist.linear
+    assert max(map(abs, (linear.x, linear.y, linear.z))) < 0.3  # at rest
+    assert velocity.twist.covariance[0] == pytest.approx(0.05**2)
+    assert velocity.twist.covariance[21] == -1.0
 
 
 def test_late_readers_get_the_description_whatever_their_durability(

@@ -4,9 +4,10 @@
 
 The accelerometer measures specific force: at rest and level +9.81 m/s² on the axis that points up.
 Both instruments are where the mount puts them, so lever arm and rotation show. Noise follows the
-documented discrete model: white noise with a standard deviation a reading, and biases that begin
-at zero and walk at random, by one step a period whether anybody reads or not. Scale errors,
-misalignment and saturation are not simulated.
+documented discrete model: white noise with a standard deviation a reading, and biases that walk at
+random, by one step a period whether anybody reads or not. Errors that a device has from the moment
+it is turned on (bias, scale, misalignment) are drawn by seed and name, and constant. Readings
+saturate last.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 
 from mvsim_core.geometry.poses import (
+    Pose,
     Quaternion,
     quaternion,
     quaternion_product,
@@ -36,7 +39,14 @@ from mvsim_core.sensors.base import (
 )
 from mvsim_core.sensors.blocks import with_room
 from mvsim_core.sensors.inertia import inertial_kernel
-from mvsim_core.sensors.noise import READING, WordArray, normals_kernel, seed_word, walk_kernel
+from mvsim_core.sensors.noise import (
+    READING,
+    TURN_ON,
+    WordArray,
+    normals_kernel,
+    seed_word,
+    walk_kernel,
+)
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
 
@@ -117,6 +127,14 @@ class Imu(BatchedSensor[ImuReading]):
             [spec.angular_velocity_random_walk, spec.linear_acceleration_random_walk], 3
         )
         self._walks = bool(self.walk.any())
+        self._turn_on = (
+            *(spec.angular_velocity_start_bias, spec.linear_acceleration_start_bias),
+            *(spec.angular_velocity_scale, spec.linear_acceleration_scale),
+            spec.misalignment,
+        )
+        limits = (spec.angular_velocity_max, spec.linear_acceleration_max)
+        self._limit = np.repeat([math.inf if v is None else v for v in limits], 3)
+        self._saturates = bool(np.isfinite(self._limit).any())
         self._yaw = 0.0 if context.earth is None else context.earth.yaw
         m = self.mount
         self._mounted = quaternion(m.roll, m.pitch, m.yaw)
@@ -129,12 +147,19 @@ class Imu(BatchedSensor[ImuReading]):
     @property
     def gyro_bias(self) -> FloatArray:
         """(3,) rad/s, its true bias at the last reading, sensor frame."""
-        return self.data.bias[:3].copy()
+        bias: FloatArray = self.data.bias[:3] + self.turn_on_errors[1][:3]
+        return bias
 
     @property
     def accelerometer_bias(self) -> FloatArray:
         """(3,) m/s², its true bias at the last reading, sensor frame."""
-        return self.data.bias[3:].copy()
+        bias: FloatArray = self.data.bias[3:] + self.turn_on_errors[1][3:]
+        return bias
+
+    @property
+    def turn_on_errors(self) -> tuple[FloatArray, FloatArray]:
+        """Constant errors: (2, 3, 3) from true rates and forces to felt ones, and (6,) biases."""
+        return _turn_on_errors(self.data.seed, self.name_word, self._turn_on)
 
     def start(self, tick: int) -> None:
         """Begin the first period; the biases go on from what they are."""
@@ -173,7 +198,12 @@ class Imu(BatchedSensor[ImuReading]):
             data.count = 0
         if self._walks:
             self._take_steps(self.number(tick))
+        if any(self._turn_on):
+            turns, bias = self.turn_on_errors
+            felt[:] = np.concatenate((turns[0] @ felt[:3], turns[1] @ felt[3:])) + bias
         felt += data.bias + self.white * noise[:6]
+        if self._saturates:
+            np.clip(felt, -self._limit, self._limit, out=felt)
         read_only(felt)
         orientation = None
         if self.spec.measure_orientation:
@@ -279,6 +309,32 @@ class ImuBatch(SensorBatch):
             felt[:, 3:],
         )
         return felt
+
+
+@lru_cache(maxsize=4096)
+def _turn_on_errors(
+    seed: int, name: int, sigma: tuple[float, float, float, float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the constant errors of a unit, as `Imu.turn_on_errors`.
+
+    Args:
+        seed: Of its world.
+        name: As `name_word` gives it.
+        sigma: Standard deviations: biases [rad/s, m/s²], scales [1], misalignment [rad].
+    """
+    numbers = np.zeros(18)
+    words = np.array((seed_word(seed), name), dtype=np.uint64)
+    normals_kernel(words[0], words[1], 0, TURN_ON, numbers, 0, numbers.size)
+    bias = np.repeat(sigma[:2], 3) * numbers[:6]
+    scale = 1.0 + np.repeat(sigma[2:4], 3) * numbers[6:12]
+    turns = np.zeros((2, 3, 3))
+    for k in range(2):
+        angles = sigma[4] * numbers[12 + 3 * k : 15 + 3 * k]
+        # What is felt is the true vector in the frame of axes that are turned by these angles.
+        turns[k] = (
+            rotation(Pose(0.0, 0.0, 0.0, *angles.tolist())).T * scale[3 * k : 3 * k + 3, None]
+        )
+    return read_only(turns), read_only(bias)
 
 
 @njit(cache=True, nogil=True)

@@ -35,6 +35,10 @@ POINT = np.dtype(
         "itemsize": 24,
     }
 )
+#: Returns nearer together than this [m] are one; half the length of a pulse of 7 ns.
+PULSE = 1.0
+#: Extinction times visibility: at that distance 2 % of the contrast are left (Koschmieder).
+KOSCHMIEDER = -math.log(0.02)
 #: Beams in one packet: neighbours in azimuth, and in height where rings are dense, meet the same
 #: things more often.
 SPARSE, DENSE = (16, 1), (4, 4)
@@ -177,15 +181,20 @@ class Lidar3d(Sweep):
         noise = lost = _NO_NUMBERS
         if noisy:
             noise = self._random(self.random(tick, READING).standard_normal, rows)
-        if spec.ray_dropout > 0:
+        if spec.ray_dropout > 0 or spec.visibility is not None:
             lost = self._random(self.random(tick, RAY_DROPOUT).random, rows)
         main = hits[0]
         distance, cosine, brightness = main.distance, main.cosine, main.brightness
+        if spec.mixed_pixels:
+            mixed = mixed_ranges(np.array([each.distance for each in hits]))
         for other in hits[1:]:
             nearer = other.distance < distance
             distance = np.where(nearer, other.distance, distance)
             cosine = np.where(nearer, other.cosine, cosine)
             brightness = np.where(nearer, other.brightness, brightness)
+        if spec.mixed_pixels:
+            distance = mixed
+        extinction = 0.0 if spec.visibility is None else 2.0 * KOSCHMIEDER / spec.visibility
         return (
             int(
                 _points_kernel(
@@ -198,7 +207,12 @@ class Lidar3d(Sweep):
                         spec.range_std_noise,
                         spec.range_noise_growth,
                     ),
-                    (spec.ray_dropout, spec.generate_intensity, spec.intensity_incidence),
+                    (
+                        spec.ray_dropout,
+                        extinction,
+                        spec.generate_intensity,
+                        spec.intensity_incidence,
+                    ),
                     points,
                 )
             )
@@ -211,6 +225,21 @@ class Lidar3d(Sweep):
         return numbers
 
 
+def mixed_ranges(distances: FloatArray) -> FloatArray:
+    """Return the mean of the ranges that the rays of a beam meet together.
+
+    Args:
+        distances: (beams, rows, columns) m; inf: nothing. Those within `PULSE` of the nearest one
+            come back in one pulse.
+    """
+    nearest = distances.min(axis=0)
+    together = distances < nearest + PULSE
+    total = np.where(together, distances, 0.0).sum(axis=0)
+    counts = together.sum(axis=0)
+    mean: FloatArray = np.where(counts > 0, total / np.maximum(counts, 1), np.inf)
+    return mean
+
+
 _NO_NUMBERS = np.zeros((0, 0), np.float32)
 
 
@@ -220,7 +249,7 @@ def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore
     noise, lost = random
     cursor, rows, step = scan
     range_min, range_max, sigma, growth = limits
-    dropout, bright, slanted = options
+    dropout, extinction, bright, slanted = options
     count = 0
     for k in range(rows):
         row = (cursor + k) % directions.shape[0]
@@ -228,8 +257,12 @@ def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore
             r = distance[row, ring]
             if not range_min <= r < range_max:
                 continue
-            if dropout > 0.0 and lost[k, ring] < dropout:
-                continue
+            if lost.size:
+                share = dropout
+                if extinction > 0.0:
+                    share = 1.0 - (1.0 - dropout) * math.exp(-extinction * r)
+                if lost[k, ring] < share:
+                    continue
             if noise.size:
                 r += noise[k, ring] * math.sqrt(sigma * sigma + growth * growth * r * r)
                 if not range_min <= r < range_max:

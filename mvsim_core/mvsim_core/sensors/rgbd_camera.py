@@ -7,12 +7,14 @@ Depth is cast, ray by ray, and so is exact; colours are rendered by OpenGL.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from scipy.ndimage import minimum_filter
 
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
@@ -28,6 +30,8 @@ from mvsim_core.state.arrays import Rows
 COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
 #: Largest depth that 16 bits can tell [counts].
 MOST_COUNTS = 65535
+#: Ratio of depths from which a pixel is lost beside a nearer one, with `edge_holes`.
+NEARER = 1.1
 _NO_THINGS: tuple[tuple[str, str], ...] = ()
 
 
@@ -141,7 +145,7 @@ class RgbdCamera(Sensor[RgbdReading]):
         segments, things = None, _NO_THINGS
         if spec.sense_depth:
             noise = np.zeros((0, 0), np.float32)
-            if spec.depth_noise_sigma > 0.0:
+            if spec.depth_noise_sigma > 0.0 or spec.depth_noise_growth > 0.0:
                 noise = self.random(tick).standard_normal(
                     self._hits.distance.shape, dtype=np.float32
                 )
@@ -187,8 +191,11 @@ class RgbdCamera(Sensor[RgbdReading]):
         copy = copy_of(bodies, self.body)
         layout = self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
         depth = np.zeros(self._hits.distance.shape, np.float32)
-        error = (spec.depth_noise_sigma, spec.depth_resolution)
+        error = (spec.depth_noise_sigma, spec.depth_noise_growth, spec.depth_resolution)
         _depth_kernel(self._hits.distance, noise, limits, error, depth)
+        if spec.edge_holes:
+            around = minimum_filter(self._hits.distance, 2 * spec.edge_holes + 1)
+            depth[self._hits.distance > NEARER * around] = np.nan
         return depth, layout
 
 
@@ -202,12 +209,13 @@ def _pinhole(spec: Any, kind: str) -> Pinhole:
 @njit(cache=True, nogil=True)
 def _depth_kernel(distance, noise, limits, error, depth):  # type: ignore[no-untyped-def]
     near, far = limits
-    sigma, unit = error
+    sigma, growth, unit = error
     for i in range(distance.shape[0]):
         for j in range(distance.shape[1]):
             z = distance[i, j]
             if noise.size and z < far:
-                z = unit * np.rint((z + sigma * noise[i, j]) / unit)
+                wide = math.sqrt(sigma * sigma + (growth * z * z) ** 2)
+                z = unit * np.rint((z + wide * noise[i, j]) / unit)
             depth[i, j] = z if near <= z < far else np.nan
 
 

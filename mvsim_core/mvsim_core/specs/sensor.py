@@ -55,6 +55,8 @@ _RAYS = "rays are cast exactly, not sampled from a depth image"
 _DISPLAY = "RViz has its own display settings"
 _DEMAND = "a topic is published while it has subscribers"
 
+_TURN_ON = "extension: standard deviation of a constant that is drawn by seed for each axis"
+
 #: Most rays or pixels of one sensor; a 4K image has 8.3 million pixels.
 MOST_RAYS = 10_000_000
 
@@ -208,6 +210,19 @@ class Lidar3dSpec(SensorSpec):
     ray_dropout: float = param(
         0.0, check=in_range(0.0, 1.0), help="fraction of rays without return"
     )
+    visibility: float | None = param(
+        None,
+        conv=NUMBER,
+        unit="m",
+        check=POSITIVE,
+        help="extension: meteorological visibility in rain or fog, in which far returns get lost;"
+        " absent: clear air",
+    )
+    mixed_pixels: bool = param(
+        False,
+        help="extension: at edges the range is the mean of what the beam meets within a metre;"
+        " needs beam_divergence_deg",
+    )
     beam_divergence: float = param(
         0.0,
         xml="beam_divergence_deg",
@@ -224,8 +239,10 @@ class Lidar3dSpec(SensorSpec):
     viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
 
     def errors(self) -> Iterator[str]:
-        """Yield errors in the range, the number of rays and the listed ring angles."""
+        """Yield errors in the range, the number of rays, the listed ring angles and the beam."""
         yield from range_errors(self)
+        if self.mixed_pixels and self.beam_divergence == 0.0:
+            yield "mixed_pixels needs beam_divergence_deg > 0 [deg]: a thin ray meets one thing"
         yield from size_errors("vert_nrays x horz_nrays", self.vert_nrays, self.horz_nrays)
         listed = self.vertical_ray_angles
         if listed and len(set(listed)) != self.vert_nrays:
@@ -318,6 +335,19 @@ class RgbdCameraSpec(SensorSpec):
     depth_clip_max: float = param(15.0, unit="m", check=POSITIVE)
     depth_resolution: float = param(1e-3, unit="m", check=POSITIVE, help="depth of one count")
     depth_noise_sigma: float = param(1e-3, unit="m", check=NOT_NEGATIVE)
+    depth_noise_growth: float = param(
+        0.0,
+        unit="1/m",
+        check=NOT_NEGATIVE,
+        help="extension: times the square of the depth it is added to the standard deviation (in"
+        " quadrature), as stereo and structured light have it",
+    )
+    edge_holes: int = param(
+        0,
+        unit="px",
+        check=in_range(0, 100),
+        help="extension: no depth within this distance of what is nearer by more than 10 %",
+    )
     rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384))
     rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384))
     rgb_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_ncols / 2")
@@ -376,6 +406,40 @@ class ImuSpec(SensorSpec):
         unit="m/s^2/sqrt(s)",
         check=NOT_NEGATIVE,
     )
+    angular_velocity_start_bias: float = param(
+        0.0,
+        xml="angular_velocity_start_bias_std",
+        unit="rad/s",
+        check=NOT_NEGATIVE,
+        help=_TURN_ON,
+    )
+    linear_acceleration_start_bias: float = param(
+        0.0,
+        xml="linear_acceleration_start_bias_std",
+        unit="m/s^2",
+        check=NOT_NEGATIVE,
+        help=_TURN_ON,
+    )
+    angular_velocity_scale: float = param(
+        0.0, xml="angular_velocity_scale_std", check=NOT_NEGATIVE, help=_TURN_ON
+    )
+    linear_acceleration_scale: float = param(
+        0.0, xml="linear_acceleration_scale_std", check=NOT_NEGATIVE, help=_TURN_ON
+    )
+    misalignment: float = param(
+        0.0,
+        xml="misalignment_std_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=NOT_NEGATIVE,
+        help=f"of gyroscopes and accelerometers against the pose; {_TURN_ON}",
+    )
+    angular_velocity_max: float | None = param(
+        None, conv=NUMBER, unit="rad/s", check=POSITIVE, help="extension: no reading is above it"
+    )
+    linear_acceleration_max: float | None = param(
+        None, conv=NUMBER, unit="m/s^2", check=POSITIVE, help="likewise"
+    )
     measure_orientation: bool = param(False, help="absolute; yaw 0 is east")
     orientation_std_noise: float = param(0.005, unit="rad", check=NOT_NEGATIVE)
     average: bool = param(
@@ -392,6 +456,25 @@ class GnssSpec(SensorSpec):
         2.0, unit="m", check=NOT_NEGATIVE, help="of east and north each"
     )
     vertical_std_noise: float = param(4.0, unit="m", check=NOT_NEGATIVE)
+    horizontal_slow_noise: float = param(
+        0.0,
+        xml="horizontal_slow_std_noise",
+        unit="m",
+        check=NOT_NEGATIVE,
+        help="extension: of errors of east and north each that change slowly",
+    )
+    vertical_slow_noise: float = param(
+        0.0, xml="vertical_slow_std_noise", unit="m", check=NOT_NEGATIVE, help="likewise"
+    )
+    correlation_time: float = param(
+        60.0, unit="s", check=POSITIVE, help="extension: in which slow errors decay to 1/e"
+    )
+    velocity_std_noise: float = param(
+        0.05, unit="m/s", check=NOT_NEGATIVE, help="extension: of each component of the velocity"
+    )
+    fix_status: str = param(
+        "fix", check=one_of("fix", "sbas", "gbas"), help="extension: status with coverage"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Quaternion, Vector3
+from geometry_msgs.msg import Quaternion, TwistWithCovarianceStamped, Vector3
 from sensor_msgs.msg import Imu, MagneticField, NavSatFix, NavSatStatus
 from std_msgs.msg import Header
 
@@ -54,6 +55,20 @@ def fix_message(reading: GnssReading, frame: str, stamp: Time) -> NavSatFix:
         position_covariance=reading.covariance.ravel(),
         position_covariance_type=reading.covariance_type,
     )
+
+
+def velocity_message(reading: GnssReading, frame: str, stamp: Time) -> TwistWithCovarianceStamped:
+    """Return the velocity of the antenna to the east, to the north and upwards [m/s].
+
+    Angular velocities are not measured: they are 0 with a variance of -1.
+    """
+    message = TwistWithCovarianceStamped(header=Header(stamp=stamp, frame_id=frame))
+    message.twist.twist.linear = _vector(reading.velocity)
+    covariance = np.zeros((6, 6))
+    covariance[:3, :3] = reading.velocity_covariance
+    covariance[3, 3] = -1.0
+    message.twist.covariance = covariance.ravel()
+    return message
 
 
 def _vector(values: FloatArray) -> Vector3:

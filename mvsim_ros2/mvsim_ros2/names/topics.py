@@ -18,6 +18,7 @@ from geometry_msgs.msg import (
     PoseWithCovarianceStamped,
     Twist,
     TwistStamped,
+    TwistWithCovarianceStamped,
 )
 from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
@@ -262,6 +263,14 @@ FIX = Topic(
     frame="{sensor}",
     common_name="gps/fix",
 )
+FIX_VELOCITY = Topic(
+    "{sensor}/fix_velocity",
+    TwistWithCovarianceStamped,
+    5,
+    "GNSS receiver: velocity to the east, north and up; also on gps/fix_velocity.",
+    frame="{sensor}",
+    common_name="gps/fix_velocity",
+)
 ENCODERS = Topic(
     "{sensor}", JointState, FAST_DEPTH, "Wheel encoders: position and velocity, no effort."
 )
@@ -418,6 +427,7 @@ OUTPUTS = (
     POINTS,
     IMU,
     FIX,
+    FIX_VELOCITY,
     ENCODERS,
     RANGE,
     MAGNETIC_FIELD,

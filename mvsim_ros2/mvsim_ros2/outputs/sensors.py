@@ -24,7 +24,12 @@ from mvsim_ros2.conversions.images import (
     labels_message,
     raw_depth_image_message,
 )
-from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message, magnetic_message
+from mvsim_ros2.conversions.imu_gnss import (
+    fix_message,
+    imu_message,
+    magnetic_message,
+    velocity_message,
+)
 from mvsim_ros2.conversions.scans import range_message, scan_message
 from mvsim_ros2.conversions.wheels import joint_states_message
 from mvsim_ros2.names.frames import OPTICAL_FRAME, RGB_OPTICAL_FRAME
@@ -38,6 +43,7 @@ from mvsim_ros2.names.topics import (
     DEPTH_POINTS,
     ENCODERS,
     FIX,
+    FIX_VELOCITY,
     IMAGE,
     IMU,
     INSTANCE_IMAGE,
@@ -198,15 +204,6 @@ class ImuOutput(SingleTopicOutput):
         super().__init__(node, topics, IMU, imu_message)
 
 
-@SENSOR_OUTPUTS.register("gnss")
-class FixOutput(SingleTopicOutput):
-    """sensor_msgs/NavSatFix."""
-
-    def __init__(self, node: Node, topics: SensorTopics) -> None:
-        """Create the publisher."""
-        super().__init__(node, topics, FIX, fix_message)
-
-
 @SENSOR_OUTPUTS.register("wheel_encoders")
 class EncoderOutput:
     """sensor_msgs/JointState of wheel encoders."""
@@ -317,6 +314,23 @@ class MultiTopicOutput:
         """Destroy the publishers."""
         for output, _ in self._outputs:
             output.close()
+
+
+@SENSOR_OUTPUTS.register("gnss")
+class FixOutput(MultiTopicOutput):
+    """sensor_msgs/NavSatFix, and geometry_msgs/TwistWithCovarianceStamped while there is a fix."""
+
+    needs_tf: ClassVar[bool] = False
+
+    def __init__(self, node: Node, topics: SensorTopics) -> None:
+        """Create the publishers."""
+        super().__init__(node, topics, ((FIX, ""), (FIX_VELOCITY, "")))
+
+    def publish(self, reading: Any, stamp: Time) -> None:
+        """Publish position and velocity."""
+        self._publish(0, fix_message, reading, stamp)
+        if reading.status >= 0:
+            self._publish(1, velocity_message, reading, stamp)
 
 
 class SegmentsOutput(MultiTopicOutput):

@@ -41,9 +41,11 @@ WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
     <sensor class="imu" name="imu"><sensor_period>0.01</sensor_period>
       <angular_velocity_random_walk>0.01</angular_velocity_random_walk></sensor>
     <sensor class="imu" name="mean"><sensor_period>0.02</sensor_period><average>true</average>
-      <linear_acceleration_random_walk>0.01</linear_acceleration_random_walk></sensor>
+      <linear_acceleration_random_walk>0.01</linear_acceleration_random_walk>
+      <angular_velocity_start_bias_std>0.1</angular_velocity_start_bias_std></sensor>
     <sensor class="gnss" name="gps"><sensor_period>0.1</sensor_period>
-      <horizontal_std_noise>1</horizontal_std_noise><delay>0.03</delay></sensor>
+      <horizontal_std_noise>1</horizontal_std_noise>
+      <horizontal_slow_std_noise>2</horizontal_slow_std_noise><delay>0.03</delay></sensor>
     <sensor class="wheel_encoders" name="ticks"><sensor_period>0.01</sensor_period>
       <velocity_std_noise>0.1</velocity_std_noise></sensor>
     <sensor class="lidar3d" name="cloud"><sensor_period>0.1</sensor_period>
