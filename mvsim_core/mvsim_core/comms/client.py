@@ -180,7 +180,7 @@ class Client:
                 dict(zip(info.publisherName, info.publisherEndpoint, strict=False)),
             )
             for info in answer.topics
-            if info.topicName.startswith(prefix)
+            if info.topicName and info.topicName.startswith(prefix)
         ]
 
     def services(self) -> list[ServiceInfo]:
