@@ -13,7 +13,7 @@ from mvsim_core.comms import messages
 from mvsim_core.comms.endpoints import DEFAULT_PORT, LOOPBACK, resolved
 from mvsim_core.comms.framing import parse
 from mvsim_core.comms.offering import Handler, ServiceSocket, Submit
-from mvsim_core.comms.publishing import Publication
+from mvsim_core.comms.publishing import QUEUE, Publication
 from mvsim_core.comms.requests import Requester
 from mvsim_core.comms.socket_thread import SocketThread
 from mvsim_core.comms.subscribing import Subscriber, Subscription
@@ -180,7 +180,7 @@ class Client:
                 dict(zip(info.publisherName, info.publisherEndpoint, strict=False)),
             )
             for info in answer.topics
-            if info.topicName.startswith(prefix)
+            if info.topicName and info.topicName.startswith(prefix)
         ]
 
     def services(self) -> list[ServiceInfo]:
@@ -207,12 +207,13 @@ class Client:
         ]
 
     # ------------------------------------------------------------ topics
-    def advertise(self, topic: str, message_type: Any) -> Publication:
+    def advertise(self, topic: str, message_type: Any, queue: int = QUEUE) -> Publication:
         """Announce a topic that this node publishes.
 
         Args:
             topic: Its name.
             message_type: Class of its messages, such as `messages.Pose`.
+            queue: Messages that may wait for a reader; more are lost to it.
 
         Raises:
             CommsError: It is advertised already, or the server refuses.
@@ -221,7 +222,7 @@ class Client:
             if topic in self._publications:
                 raise CommsError(f"topic {topic!r} is advertised by this node already")
             thread = self._require_thread()
-            made = Publication(thread, topic, message_type, self._bind)
+            made = Publication(thread, topic, message_type, self._bind, queue)
             request = messages.AdvertiseTopicRequest(
                 topicName=topic,
                 topicTypeName=message_type.DESCRIPTOR.full_name,

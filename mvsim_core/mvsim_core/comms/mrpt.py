@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -62,12 +63,14 @@ def class_name(data: bytes) -> str:
     return data[1 : 1 + length].decode("ascii", "replace")
 
 
+@lru_cache(1024)
 def pose3d(pose: Pose) -> bytes:
     """Return a CPose3D: position [m] and rotation matrix."""
     turn = np.asarray(rotation(pose), dtype="<f8")
     return obj("mrpt::poses::CPose3D", 3, number("3d", *pose[:3]), turn.tobytes())
 
 
+@lru_cache(1024)
 def camera_parameters(camera: Any, name: str = "") -> bytes:
     """Return a TCamera of a pinhole without distortion."""
     lens = number("4d", camera.fx, camera.fy, camera.cx, camera.cy)

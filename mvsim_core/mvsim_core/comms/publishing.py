@@ -18,10 +18,8 @@ from mvsim_core.comms.framing import pack
 from mvsim_core.comms.socket_thread import SocketThread
 from mvsim_core.errors import CommsError
 
-#: Messages that wait for the thread that sends them.
-QUEUE = 16
-#: Messages that wait for one reader; those that come then are lost to it.
-READER_QUEUE = 8
+#: Messages that may wait for the thread that sends them, and then for each reader.
+QUEUE = 64
 
 
 class Publication:
@@ -33,23 +31,33 @@ class Publication:
         readers: Number of readers that are connected.
     """
 
-    def __init__(self, thread: SocketThread, topic: str, message_type: Any, bind: str) -> None:
-        """Open a socket for a topic."""
+    def __init__(
+        self, thread: SocketThread, topic: str, message_type: Any, bind: str, queue: int
+    ) -> None:
+        """Open a socket for a topic.
+
+        Args:
+            thread: Owns the socket.
+            topic: Its name.
+            message_type: Class of its messages.
+            bind: Address to bind to.
+            queue: Messages that may wait for the thread, and for each reader.
+        """
         self.topic = topic
         self.readers = 0
         self._type = message_type
         self._thread = thread
         self._socket: Any = None
-        self._queue: deque[Any] = deque(maxlen=QUEUE)
+        self._queue: deque[Any] = deque(maxlen=queue)
         self._posted = False
         self._closed = False
-        self.endpoint: str = thread.call(lambda: self._open(bind))
+        self.endpoint: str = thread.call(lambda: self._open(bind, queue))
 
-    def _open(self, bind: str) -> str:
+    def _open(self, bind: str, queue: int) -> str:
         # XPUB is PUB that also says who subscribes.
         socket = self._socket = self._thread.context.socket(zmq.XPUB)
         socket.set(zmq.LINGER, 0)
-        socket.set(zmq.SNDHWM, READER_QUEUE)
+        socket.set(zmq.SNDHWM, queue)
         socket.set(zmq.MAXMSGSIZE, 1024)  # readers send subscriptions only
         socket.set(zmq.XPUB_VERBOSER, 1)
         socket.bind(f"tcp://{bind}:*")

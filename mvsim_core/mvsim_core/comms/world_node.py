@@ -24,7 +24,7 @@ from mvsim_core.comms.conversions import (
     relative_pose,
     stamped_pose,
 )
-from mvsim_core.comms.publishing import Publication
+from mvsim_core.comms.publishing import QUEUE, Publication
 from mvsim_core.errors import CommsError
 from mvsim_core.state.clock import Cadence
 from mvsim_core.world.world import World
@@ -33,13 +33,17 @@ from mvsim_core.world.world import World
 WORLD_NODE = "World"
 #: Appended to the topic of a 2D lidar for its ObservationLidar2D.
 SCAN_SUFFIX = "_scan"
+#: Classes of sensors with large readings, of which few may wait for a reader.
+LARGE = ("camera", "rgbd_camera", "lidar3d")
+LARGE_QUEUE = 4
 
 
 class _Topic:
     """A topic of the world, with its publication as soon as the server knows it."""
 
-    def __init__(self, message_type: Any) -> None:
+    def __init__(self, message_type: Any, queue: int) -> None:
         self.message_type = message_type
+        self.queue = queue
         self.publication: Publication | None = None
 
     @property
@@ -197,7 +201,8 @@ class WorldNode:
         ]
 
     def _add_sensor(self, sensor: Any, topic: str) -> None:
-        generic = self._advertise(topic, messages.GenericObservation)
+        queue = LARGE_QUEUE if sensor.kind in LARGE else QUEUE
+        generic = self._advertise(topic, messages.GenericObservation, queue)
         scan = None
         if sensor.kind == "laser":
             scan = self._advertise(topic + SCAN_SUFFIX, messages.ObservationLidar2D)
@@ -213,11 +218,11 @@ class WorldNode:
         }
         return {topic: self._advertise(topic, cls) for topic, cls in types.items() if topic}
 
-    def _advertise(self, name: str, message_type: Any) -> _Topic | None:
+    def _advertise(self, name: str, message_type: Any, queue: int = QUEUE) -> _Topic | None:
         """Return a topic, which several entities may share; None: it has another type."""
         topic = self._topics.get(name)
         if topic is None:
-            topic = self._topics[name] = _Topic(message_type)
+            topic = self._topics[name] = _Topic(message_type, queue)
             self._registrar.submit(self._register, name, topic)
         elif topic.message_type is not message_type:
             known, other = (cls.DESCRIPTOR.name for cls in (topic.message_type, message_type))
@@ -227,7 +232,7 @@ class WorldNode:
 
     def _register(self, name: str, topic: _Topic) -> None:
         try:
-            topic.publication = self._client.advertise(name, topic.message_type)
+            topic.publication = self._client.advertise(name, topic.message_type, topic.queue)
         except CommsError as error:
             self.problems.append(str(error))
 
