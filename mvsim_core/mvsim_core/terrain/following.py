@@ -21,7 +21,7 @@ from mvsim_core.terrain.attitude import (
     level,
     set_slope,
 )
-from mvsim_core.terrain.surface import heights_at
+from mvsim_core.terrain.surface import choose_pieces, heights_at
 
 #: A support of a body: a wheel, a caster that a vehicle with fewer than three wheels needs, or a
 #: corner of a block.
@@ -33,6 +33,8 @@ SUPPORT = np.dtype(
         ("reach", "f8"),  # m, how far above the contact point the search for ground starts
     ]
 )
+#: How much farther than its supports the ground about a body is looked at, against rounding [m].
+SPARE = 1e-3
 
 
 @njit(cache=True, nogil=True)
@@ -48,6 +50,7 @@ def follow_kernel(
     local = np.zeros((MAX_CONTACTS, 3))
     world = np.zeros((MAX_CONTACTS, 3))
     work = np.zeros((WORK_ROWS, 4))
+    room = np.empty_like(pieces)
     first = 0
     while first < supports.shape[0]:
         body = supports[first].body
@@ -58,13 +61,17 @@ def follow_kernel(
         while end < supports.shape[0] and supports[end].body == body:
             end += 1
         b = bodies[body]
+        far = 0.0
+        for k in range(first, end):
+            far = max(far, math.hypot(supports[k].x, supports[k].y))
+        around = choose_pieces(pieces, room, b.x, b.y, far + SPARE)
         for _ in range(ROUNDS):
             n = 0
             a = axes(b)
             for k in range(first, min(end, first + MAX_CONTACTS)):
                 p = supports[k]
                 x, y, z = point_in_world(b, a, p.x, p.y)
-                found, _ = heights_at(pieces, outlines, maps, samples, x, y, z + p.reach)
+                found, _ = heights_at(around, outlines, maps, samples, x, y, z + p.reach)
                 if math.isnan(found):  # all ground is higher than it can climb: a step
                     found = z
                 local[n, 0], local[n, 1] = p.x, p.y

@@ -16,7 +16,7 @@ from numba import njit
 
 from mvsim_core.state.arrays import FloatArray, Row, Rows
 from mvsim_core.terrain.following import axes, point_in_world
-from mvsim_core.terrain.surface import heights_at
+from mvsim_core.terrain.surface import choose_pieces, heights_at
 
 #: A step higher than this fraction of a wheel's diameter cannot be climbed.
 CLIMBABLE = 0.55
@@ -64,11 +64,24 @@ def steps_kernel(
 ) -> int:
     """Write one row of WALL for each corner at a step; return how many."""
     count = 0
+    everywhere, outlines, maps, samples = surface
+    room = np.empty_like(everywhere)
+    around = everywhere
+    body = -1
     for k in range(probes.shape[0]):
         p = probes[k]
         if p.body < 0:
             continue
         b = bodies[p.body]
+        if p.body != body:  # corners of a body follow each other
+            body = p.body
+            far = 0.0
+            for i in range(k, probes.shape[0]):
+                if probes[i].body != body:
+                    break
+                far = max(far, math.hypot(probes[i].x, probes[i].y))
+            around = choose_pieces(everywhere, room, b.x, b.y, far + 3.0 * AHEAD)
+        surface = (around, outlines, maps, samples)
         tip = (p.x + AHEAD * p.out_x, p.y + AHEAD * p.out_y)
         if not is_step(b, p, tip, surface):
             continue

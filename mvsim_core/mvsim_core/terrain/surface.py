@@ -195,6 +195,26 @@ def heights_at(  # noqa: PLR0913 (arrays of a kernel)
     return under, over
 
 
+@njit(cache=True, nogil=True)
+def choose_pieces(pieces: Rows, chosen: Rows, x: float, y: float, reach: float) -> Rows:
+    """Return the pieces that places within `reach` of (x, y) [m] may be on, in their order.
+
+    Args:
+        pieces: Rows of PIECE.
+        chosen: Room for as many rows.
+        x: Place in the world [m].
+        y: Its other coordinate [m].
+        reach: Largest distance from there [m].
+    """
+    count = 0
+    for i in range(pieces.shape[0]):
+        p = pieces[i]
+        if abs(x - p.px) <= p.far + reach and abs(y - p.py) <= p.far + reach:
+            chosen[count] = p
+            count += 1
+    return chosen[:count]
+
+
 def map_of(
     heights: FloatArray, step: float, corner: tuple[float, float]
 ) -> tuple[Rows, FloatArray]:
