@@ -42,10 +42,12 @@ def speed(r: Row, active: Rows) -> float:
 @inner
 def apply(r: Row, impulse: float, active: Rows) -> None:
     """Add an impulse [N s] of a row to the velocities of its bodies."""
-    a, b = active[r.a], active[r.b]
-    a.vx -= impulse * r.nx * a.inv_mass
-    a.vy -= impulse * r.ny * a.inv_mass
-    a.w -= impulse * r.ja * a.inv_inertia
+    b = active[r.b]
+    if r.a != 0:  # row 0 is all that is fixed
+        a = active[r.a]
+        a.vx -= impulse * r.nx * a.inv_mass
+        a.vy -= impulse * r.ny * a.inv_mass
+        a.w -= impulse * r.ja * a.inv_inertia
     b.vx += impulse * r.nx * b.inv_mass
     b.vy += impulse * r.ny * b.inv_mass
     b.w += impulse * r.jb * b.inv_inertia
@@ -150,7 +152,8 @@ def solve_vector(r: Row, second: Row, active: Rows) -> float:
     v = speed(second, active) - second.target
     x = r.impulse - (second.k * u - r.cross * v) / det
     y = second.impulse - (r.k * v - r.cross * u) / det
-    if math.hypot(x, y) > r.limit or abs(x) > second.limit:
+    bounded = r.limit < math.inf or second.limit < math.inf
+    if bounded and (math.hypot(x, y) > r.limit or abs(x) > second.limit):
         # velocities without the impulses of both
         u -= r.k * r.impulse + r.cross * second.impulse
         v -= r.cross * r.impulse + second.k * second.impulse

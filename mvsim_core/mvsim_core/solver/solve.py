@@ -26,6 +26,7 @@ from mvsim_core.solver.near import CLEAR, STALE, pairs_kernel, rebuild_kernel
 from mvsim_core.solver.scratch import Scratch, Work
 from mvsim_core.solver.substeps import smallest_gap, solve_island
 from mvsim_core.state.arrays import BODY, DYNAMIC, IntArray, Row, Rows
+from mvsim_core.state.rows import copy_rows
 from mvsim_core.state.tables import Table
 
 #: Makes the rows of GRIP of the rows of BODY that are 1 in an array.
@@ -74,15 +75,14 @@ def solve(
         found, count = scratch.found, scratch.near_count
         result = free_kernel(bodies, movers, found.guards, found.near, count, dt, not acting)
     if result == CLEAR and not acting:
-        if len(contacts.contacts):
-            contacts.contacts = contacts.contacts[:0].copy()
+        _keep_contacts(contacts, contacts.contacts, 0)
         return -1
     pairs = 0 if result == CLEAR else find_pairs(bodies, movers, contacts, dt)
     if pairs or acting:
         _solve_contacts(bodies, movers, contacts, dt, (walls, grips, pairs))
     else:
         free_kernel(bodies, movers, scratch.found.guards, found.near, 0, dt, True)
-        contacts.contacts = contacts.contacts[:0].copy()
+        _keep_contacts(contacts, contacts.contacts, 0)
     return -1
 
 
@@ -154,7 +154,13 @@ def _solve_contacts(
         grips,
         dt,
     )
-    contacts.contacts = work.contacts[:count].copy()
+    _keep_contacts(contacts, work.contacts, count)
+
+
+def _keep_contacts(contacts: ContactData, rows: Rows, count: int) -> None:
+    """Make copies of the first `count` rows of CONTACT the contacts of this step."""
+    if count or len(contacts.contacts):
+        contacts.contacts = copy_rows(rows[:count])
 
 
 @kernel
