@@ -350,11 +350,14 @@ def check_crowds(entities: Iterable[EntityModel]) -> None:
         BuildError: There are too many; the message names the last one.
     """
     nearby = Nearby()
+    reaches: dict[int, float] = {}  # by id of the solids, which entities of a kind share
     for i, model in enumerate(entities):
         if model.solids and model.kind != "actor":
-            body = model.body[0]
-            points = model.solids[0].points
-            reach = float(np.sqrt((points * points).sum(axis=1).max()))
-            x, y = float(body["x"]), float(body["y"])
+            reach = reaches.get(id(model.solids))
+            if reach is None:
+                points = model.solids[0].points
+                reach = float(np.sqrt((points * points).sum(axis=1).max()))
+                reaches[id(model.solids)] = reach
+            x, y = float(model.body["x"][0]), float(model.body["y"][0])
             if nearby.add(i, x, y, reach) > MAX_CROWD:
                 raise crowd_error(model.name, model.spec.where, (x, y))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -46,8 +47,9 @@ class TableFriction(ABC):
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
         self.table = ParameterTable(self.PARAMS)
-        for spec, index in zip(specs, ids, strict=True):
-            self.add(spec, [int(index)])
+        for _, group in groupby(zip(specs, ids.tolist(), strict=True), lambda one: id(one[0])):
+            alike = list(group)
+            self.add(alike[0][0], [index for _, index in alike])
 
     @abstractmethod
     def parameters(self, spec: Any) -> dict[str, float]:

@@ -20,6 +20,7 @@ from mvsim_core.specs.params import (
     POSITIVE,
     Check,
     Spec,
+    changed,
     one_of,
     param,
     params,
@@ -107,7 +108,7 @@ class BlockSpec(SimulableSpec):
                 derived["zmin"] = 0.0
             if self.zmax is None:
                 derived["zmax"] = 1.0
-        return replace(self, **derived) if derived else self
+        return changed(self, derived) if derived else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,15 +83,10 @@ class OutOfRange(ValueError):  # noqa: N818 (reads better where it is raised)
 
 def number(text: str) -> float:
     """Return the float that `text` spells; `--3` is 3, as in `-$f{...}`."""
-    text = text.strip()
-    signs = _SIGNS.match(text)
-    if signs and len(signs.group(1)) > 1:
-        minus = signs.group(1).count("-") % 2
-        text = ("-" if minus else "") + text[signs.end() :]
     try:
         value = float(text)
     except ValueError:
-        raise ValueError("must be a number") from None
+        value = _signed(text.strip())
     if "_" in text:
         raise ValueError("must be a number without '_'")
     if not math.isfinite(value):
@@ -99,6 +94,18 @@ def number(text: str) -> float:
     if abs(value) > MOST_NUMBER:
         raise OutOfRange(f"must be within ±{MOST_NUMBER:g}")
     return value
+
+
+def _signed(text: str) -> float:
+    """Return the float that `text` spells with several signs, or blanks after its sign."""
+    signs = _SIGNS.match(text)
+    if signs is None:
+        raise ValueError("must be a number")
+    minus = signs.group(1).count("-") % 2
+    try:
+        return float(("-" if minus else "") + text[signs.end() :])
+    except ValueError:
+        raise ValueError("must be a number") from None
 
 
 def angle(text: str) -> float:

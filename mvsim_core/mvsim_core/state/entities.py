@@ -29,6 +29,15 @@ from mvsim_core.state.arrays import (
 from mvsim_core.state.rows import copy_rows, zero_rows
 
 NO_TWIST = (0.0, 0.0, 0.0)
+#: Where `set_motion` writes in a row of BODY, all of whose fields have 8 bytes; one assignment
+#: takes a tenth of the time of one for each field.
+_MOTION = [
+    BODY.fields[name][1] // 8  # type: ignore[index]
+    for name in (
+        *("x", "y", "z", "roll", "pitch", "yaw"),
+        *("cvx", "cvy", "wz", "wz_before", "vx", "vy"),
+    )
+]
 
 
 class Immutable:
@@ -247,13 +256,9 @@ def set_motion(
     inertia: Inertia,
 ) -> None:
     """Give one row of BODY a pose and a velocity; arguments as in `body_row`."""
-    body = row[0]
-    for name, value in zip(("x", "y", "z", "roll", "pitch", "yaw"), pose, strict=True):
-        body[name] = value
     vx, vy, wz = twist
     c, s = float(np.cos(pose[5])), float(np.sin(pose[5]))
     cvx, cvy = c * vx - s * vy, s * vx + c * vy
-    body["cvx"], body["cvy"] = cvx, cvy
-    body["wz"] = body["wz_before"] = wz
-    body["vx"] = cvx + wz * (s * inertia.com_x + c * inertia.com_y)
-    body["vy"] = cvy - wz * (c * inertia.com_x - s * inertia.com_y)
+    vx = cvx + wz * (s * inertia.com_x + c * inertia.com_y)
+    vy = cvy - wz * (c * inertia.com_x - s * inertia.com_y)
+    row.view(np.float64)[_MOTION] = (*pose, cvx, cvy, wz, wz, vx, vy)

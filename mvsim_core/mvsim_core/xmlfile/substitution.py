@@ -231,11 +231,15 @@ class Substitution:
         if self._steps > self._limit:
             raise SubstitutionError(self._too_many())
         if begin == "$f{":
-            return show(self._formula(self._expand(body, scope, names, depth + 1), scope, names))
+            if "$" in body:
+                body = self._expand(body, scope, names, depth + 1)
+            return show(self._formula(body, scope, names))
         if begin == "$(":
             return self._command(self._expand(body, scope, names, depth + 1))
         name, default = _split(body)
-        name = self._expand(name, scope, names, depth + 1).strip()
+        if "$" in name:
+            name = self._expand(name, scope, names, depth + 1)
+        name = name.strip()
         if begin == "$env{":
             text, inner = self._environment(name), scope
         else:
@@ -245,7 +249,7 @@ class Substitution:
         if text is None:
             self._check_broken(name)
             raise SubstitutionError(self._unknown(begin, name))
-        return self._expand(text, inner, names, depth + 1)
+        return self._expand(text, inner, names, depth + 1) if "$" in text else text
 
     def _find(self, name: str, scope: Scope, names: Mapping[str, str]) -> tuple[str | None, Scope]:
         text, inner = self._variable(name, scope, names)
@@ -295,7 +299,7 @@ class Substitution:
         return f"undefined variable {name!r}{suggestion(name, self.variables.names())}"
 
     def _formula(self, body: str, scope: Scope, names: Mapping[str, str]) -> float:
-        if _RANDOM.search(body):
+        if _is_random(body):
             self.changing += 1
 
         def lookup(name: str) -> float | None:
@@ -306,7 +310,9 @@ class Substitution:
                     text = self._value(spelled, self.variables.version)
                     self.changing += text is not None
                 if text is not None:
-                    return _numeric(name, self._expand(text, inner, names, 1))
+                    if "$" in text:
+                        text = self._expand(text, inner, names, 1)
+                    return _numeric(name, text)
                 self._check_broken(spelled)
             return None
 
@@ -386,6 +392,13 @@ def _body(raw: str, found: re.Match[str]) -> tuple[str | None, int]:
     return None, len(raw)
 
 
+@lru_cache(maxsize=1000)
+def _is_random(formula: str) -> bool:
+    """Return whether a formula may draw random numbers."""
+    return _RANDOM.search(formula) is not None
+
+
+@lru_cache(maxsize=1000)
 def _split(body: str) -> tuple[str, str | None]:
     """Return name and default of `name|default`; the name may contain braces.
 
