@@ -151,6 +151,15 @@ class CommsError(MvsimError):
 class StepError(MvsimError):
     """A step produced a number that is not finite; names vehicle, tick, field and value."""
 
+    def __init__(self, message: str, entity: str = "") -> None:
+        """Hold the name of the entity whose number it is, "" if it belongs to none."""
+        super().__init__(message)
+        self.entity = entity
+
+    def __reduce__(self) -> tuple[type[StepError], tuple[str, str]]:
+        """Pickle with the name."""
+        return type(self), (str(self), self.entity)
+
 
 #: Longer names get no suggestion: comparing costs time by the square of the length.
 LONGEST_NAME = 60

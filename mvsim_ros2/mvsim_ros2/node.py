@@ -100,10 +100,11 @@ class MvsimNode(Node):
         self._on_world_changed()
         simulation.on_world_changed = self._on_world_changed
         simulation.on_vehicles_changed = self._on_vehicles_changed
+        simulation.on_fault = self._on_fault
         self._commands.update(self._command_topics)
         self._drop_clock_subscription()
-        check = self._commands.check_publishers
-        self.create_timer(PUBLISHER_CHECK_PERIOD, check, clock=self._steady_clock)
+        self._taken_out = False
+        self.create_timer(PUBLISHER_CHECK_PERIOD, self._check_graph, clock=self._steady_clock)
         self._simulation_services = SimulationServices(
             self, simulation, self._update_vehicles, settings
         )
@@ -146,6 +147,17 @@ class MvsimNode(Node):
             self._command_topics = self._find_command_topics(self._outputs)
         if self._simulation.world.ticks == 0:  # after a reset
             self._runner.restart_pacing()
+
+    def _on_fault(self, name: str, text: str) -> None:
+        self.get_logger().error(f"{name!r} is taken out of the world: {text}")
+        self._taken_out = True
+
+    def _check_graph(self) -> None:
+        """Follow vehicles that were taken out, and types of commands; in the executor thread."""
+        if self._taken_out:
+            self._taken_out = False
+            self._update_vehicles()
+        self._commands.check_publishers()
 
     def _find_command_topics(self, outputs: WorldOutputs) -> dict[str, CommandTopics]:
         vehicles = self._simulation.world.vehicles
@@ -222,7 +234,7 @@ class MvsimNode(Node):
     def _report(self, statistics: RunStatistics) -> None:
         if self._outputs is None:
             return
-        self._outputs.publish_diagnostics(statistics)
+        self._outputs.publish_diagnostics(statistics, self._simulation.faults)
         if statistics.slow:
             self.get_logger().warning(f"too slow: {statistics}", throttle_duration_sec=10.0)
         for name, vehicle in self._simulation.world.vehicles.items():

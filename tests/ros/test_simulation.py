@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from mvsim_core import Pose, World, load_world
+from mvsim_core.world import request_queue
 from mvsim_core.world.request_queue import RequestQueue
 from mvsim_ros2.names.topic_names import VehicleTopicNames
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.simulation import (
     entities,
-    request_queue,
     result_codes,
     sim_state,
     spawning,
@@ -267,3 +267,22 @@ def test_topics_of_spawned_vehicles() -> None:
     assert names.of("r.2").topic("odom") == "r_2_2/odom"
     assert names.of("r-2").topic("odom") == "r_2/odom"  # the same when it is spawned again
     assert names.of("x", "/fleet/x").topic("odom") == "/fleet/x/odom"
+
+
+def test_a_vehicle_that_fails_is_taken_out_and_reset_brings_it_back(
+    simulation: Simulation, world: World
+) -> None:
+    reported: list[str] = []
+    simulation.on_fault = lambda name, text: reported.append(f"{name}: {text}")
+    courier = vehicle_source(world, "courier", "", simulation.trust)
+    simulation.spawn(SpawnRequest(source=courier, name="x", pose=Pose(2.0, 2.0)))
+    for name in ("r1", "x"):
+        world.bodies["cvx"][world.data.entities[name].row] = math.nan
+        world.step()
+    assert world.ticks == 2
+    assert list(world.vehicles) == []
+    assert set(simulation.faults) == {"r1", "x"}
+    assert [text.split(":")[0] for text in reported] == ["r1", "x"]
+    simulation.reset(spawning.DEFAULT)
+    assert list(world.vehicles) == ["r1"]
+    assert simulation.faults == {}

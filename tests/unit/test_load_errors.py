@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mvsim_core import BuildError, MvsimError, WorldFileError, load_world
+from mvsim_core import BuildError, MvsimError, WorldFileError, load_world, read_world
 from mvsim_core.assembly import limits
 from mvsim_core.assembly.guard import building
+from mvsim_core.elements import point_files
+from mvsim_core.meshes.readers import MeshError, read_mesh
 from mvsim_core.sensors import SENSORS
 from mvsim_core.specs.params import NOWHERE, Where
 
@@ -140,3 +142,41 @@ def test_a_log_that_cannot_be_written_ends_and_the_run_goes_on(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         world.run(0.1)
+
+
+def test_loops_are_counted_before_they_run() -> None:
+    loops = "".join(f"<for var='i{k}' from='1' to='1000'>" for k in range(6))
+    text = f"<mvsim_world>{loops}<block/>{'</for>' * 6}</mvsim_world>"
+    with pytest.raises(WorldFileError, match="line 1: <for>: all loops together have more than"):
+        read_world(text=text)
+    few = "<for var='i' from='1' to='3'><for var='j' from='5' to='4'><x/></for><block/></for>"
+    assert len(read_world(text=f"<mvsim_world>{few}</mvsim_world>")[0].blocks) == 3
+
+
+def test_formulas_of_a_file_have_a_budget() -> None:
+    formula = f"$f{{{'+'.join(['i'] * 4000)}}}"
+    text = f"""<mvsim_world><for var="i" from="1" to="1000"><variable name="q" value="{formula}"/>
+      </for></mvsim_world>"""
+    with pytest.raises(WorldFileError, match="all formulas of the file together take too long"):
+        load_world(text=text)
+
+
+@pytest.mark.parametrize("code", ["utf-8", "utf-16"])
+def test_models_that_declare_entities_are_refused(tmp_path: Path, code: str) -> None:
+    bomb = "".join(f'<!ENTITY e{k + 1} "{10 * f"&e{k};"}">' for k in range(9))
+    document = (
+        f'<?xml version="1.0" encoding="{code}"?><!DOCTYPE COLLADA [<!ENTITY e0 "x">{bomb}]>'
+    )
+    (tmp_path / "m.dae").write_bytes(f"{document}<COLLADA>&e9;</COLLADA>".encode(code))
+    with pytest.raises(MeshError, match="must not declare a document type or entities"):
+        read_mesh(tmp_path / "m.dae")
+
+
+def test_of_a_huge_cloud_some_points_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(point_files, "MOST_POINTS", 10)
+    (tmp_path / "p.txt").write_text("\n".join(f"{k} 0 0" for k in range(25)))
+    points, warning = point_files.read_cloud(tmp_path / "p.txt", 3)
+    assert points[:, 0].tolist() == [0, 3, 6, 9, 12, 15, 18, 21, 24]
+    assert "one of 3 of its 25 points is used, at most 10" in warning

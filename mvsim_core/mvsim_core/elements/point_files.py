@@ -12,8 +12,8 @@ import numpy as np
 from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import FloatArray
 
-#: Points of one cloud; each is a solid of eight faces.
-MOST_POINTS = 2_000_000
+#: Lines of a file, and points of a cloud that are used: each is a solid of eight faces.
+MOST_LINES, MOST_POINTS = 2_000_000, 100_000
 
 
 def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:
@@ -25,14 +25,18 @@ def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:
         BuildError: There is no such file, or it holds something else.
     """
     table = read_table(path, f"lines of '{' '.join('xyz'[:columns])}' [m]", columns)
-    if len(table) > MOST_POINTS:
-        raise BuildError(f"{path}: has {len(table)} points, at most {MOST_POINTS} are allowed")
+    if len(table) > MOST_LINES:
+        raise BuildError(f"{path}: has {len(table)} points, at most {MOST_LINES} are allowed")
     finite = np.isfinite(table[:, :columns]).all(axis=1)
     points = np.zeros((int(finite.sum()), 3))
     points[:, :columns] = table[finite, :columns]
     lost = len(table) - len(points)
-    warning = f"{path}: {lost} points are not finite and left out" if lost else ""
-    return points, warning
+    notes = [f"{lost} points are not finite and left out"] if lost else []
+    if len(points) > MOST_POINTS:
+        every = -(-len(points) // MOST_POINTS)
+        notes.append(f"one of {every} of its {len(points)} points is used, at most {MOST_POINTS}")
+        points = points[::every].copy()
+    return points, f"{path}: {'; '.join(notes)}" if notes else ""
 
 
 def read_table(

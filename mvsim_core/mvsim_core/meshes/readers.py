@@ -32,6 +32,10 @@ UP_AXIS = {
 }
 
 
+_DECLARATIONS = ("<!DOCTYPE", "<!ENTITY")
+_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+
+
 class MeshError(MvsimError):
     """A 3D model cannot be read; the message names the file and the reason."""
 
@@ -128,7 +132,21 @@ class _Collector:
         )
 
 
+def check_no_entities(path: Path) -> None:
+    """Refuse a COLLADA file that declares entities, which may expand to gigabytes.
+
+    Raises:
+        MeshError: It has a document type, or is an archive in which one cannot be looked for.
+    """
+    data = path.read_bytes()
+    if data.startswith(b"PK"):
+        raise MeshError(f"{path}: is an archive; unpack it")
+    if any(word.encode(code) in data for word in _DECLARATIONS for code in _ENCODINGS):
+        raise MeshError(f"{path}: must not declare a document type or entities")
+
+
 def _read_collada(path: Path) -> Mesh:
+    check_no_entities(path)
     collada = importlib.import_module("collada")
     ignored = [collada.common.DaeUnsupportedError, collada.common.DaeBrokenRefError]
     document: Any = collada.Collada(str(path), ignore=ignored)

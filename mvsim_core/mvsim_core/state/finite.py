@@ -22,7 +22,7 @@ HUGE = 1e30
 def body_error(entities: Iterable[Entity], bodies: Rows, row: int, tick: int) -> StepError:
     """Return the error for a row of BODY in a tick."""
     name = next(e.name for e in entities if e.row == row)
-    return _error(name, bodies[row], BODY_FIELDS, tick)
+    return _error(name, name, bodies[row], BODY_FIELDS, tick)
 
 
 def wheel_error(entities: Iterable[Entity], wheels: Rows, row: int, tick: int) -> StepError:
@@ -31,14 +31,15 @@ def wheel_error(entities: Iterable[Entity], wheels: Rows, row: int, tick: int) -
     k = row - owner.wheel0
     specs = getattr(owner.spec.dynamics, "wheels", ())
     label = specs[k].name if k < len(specs) else f"wheel {k + 1}"
-    return _error(f"{owner.name}: {label}", wheels[row], WHEEL_FIELDS, tick)
+    return _error(owner.name, f"{owner.name}: {label}", wheels[row], WHEEL_FIELDS, tick)
 
 
-def _error(name: str, row: Row, fields: tuple[str, ...], tick: int) -> StepError:
+def _error(entity: str, part: str, row: Row, fields: tuple[str, ...], tick: int) -> StepError:
     for field in fields:
         if not abs(row[field]) < HUGE:
-            return StepError(
-                f"{name}: {field} is {row[field]:g} in tick {tick};"
+            text = (
+                f"{part}: {field} is {row[field]:g} in tick {tick};"
                 " a torque, mass or time step may be far out of range"
             )
-    return StepError(f"{name}: not finite in tick {tick}")
+            return StepError(text, entity)
+    return StepError(f"{part}: not finite in tick {tick}", entity)

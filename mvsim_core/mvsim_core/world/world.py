@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mvsim_core.errors import BuildError, LogError, Problem, UnknownName
+from mvsim_core.errors import BuildError, LogError, Problem, StepError, UnknownName
 from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.trajectory import TrajectoryFiles
 from mvsim_core.solver import solve
@@ -39,6 +39,8 @@ class World(Entities):
     Attributes:
         command_timeout: Age at which a velocity command expires and the vehicle stops [s];
             None: never.
+        on_fault: Called with the error when a number of an entity is not finite. The entity has
+            been removed then, and the world goes on without it. None: `step` raises the error.
         log_error: Why a log ended before it was stopped, or None.
     """
 
@@ -50,6 +52,7 @@ class World(Entities):
         self._profile = Profile(PHASES)
         self._recorder: Recorder | None = None
         self._trajectory: TrajectoryFiles | None = None
+        self.on_fault: Callable[[StepError], None] | None = None
         self.log_error: LogError | None = None
 
     # ------------------------------------------------------------ time
@@ -57,13 +60,16 @@ class World(Entities):
         """Advance by one tick.
 
         Raises:
-            StepError: A number of the state is not finite.
+            StepError: A number of the state is not finite, and there is no `on_fault`.
         """
         data, run, mark = self.data, self._runtime, self._profile.mark
         self._profile.start()
         if run.placed:
             self.check_overlaps()
-        step_physics(self.model, run, data, self._timeout_ticks(), mark)
+        try:
+            step_physics(self.model, run, data, self._timeout_ticks(), mark)
+        except StepError as error:
+            self._step_without(error)
         if run.transfers:
             warn_of_tipping(run.entities(), data, self.dt)
         ticks = data.ticks
@@ -74,6 +80,28 @@ class World(Entities):
         if self._recorder is not None or self._trajectory is not None:
             self._record()
             mark(RECORDING)
+
+    def _step_without(self, error: StepError) -> None:
+        """Take out the entity of an error, and make the step without it; see `on_fault`.
+
+        Nothing has been advanced before the error, but forces of this tick may act twice on the
+        velocities of others.
+        """
+        failed: StepError | None = error
+        while failed is not None:
+            if self.on_fault is None or failed.entity not in self.data.entities:
+                raise failed
+            self.remove(failed.entity)
+            self.on_fault(failed)
+            failed = self._try_step()
+
+    def _try_step(self) -> StepError | None:
+        mark, timeout = self._profile.mark, self._timeout_ticks()
+        try:
+            step_physics(self.model, self._runtime, self.data, timeout, mark)
+        except StepError as error:
+            return error
+        return None
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
         """Advance by `seconds` of simulated time (whole ticks); `progress` shows a bar."""

@@ -25,7 +25,9 @@ MAX_LENGTH = 10_000
 MAX_DEPTH = 30
 #: Formulas kept after parsing, and the length of the longest of them.
 MAX_KEPT = 1000
-MAX_KEPT_LENGTH = 200
+MAX_KEPT_LENGTH = 2000
+#: Characters that are evaluated in all, those that are parsed counting as several.
+MAX_EVALUATED, PARSING = 16_000_000, 25
 
 Lookup = Callable[[str], float | None]
 Thunk = Callable[[], float]
@@ -214,6 +216,7 @@ class Formulas:
         """Use `random` for rand, randn and unifrnd; randomize sets its seed."""
         self._functions = {**FUNCTIONS, **random_functions(random)}
         self._parsed: dict[str, _Formula] = {}
+        self._evaluated = 0  # characters
 
     def evaluate(self, text: str, lookup: Lookup) -> float:
         """Return the value of a formula, or raise ExpressionError.
@@ -223,6 +226,9 @@ class Formulas:
         """
         if len(text) > MAX_LENGTH:
             raise ExpressionError(f"a formula may have at most {MAX_LENGTH} characters")
+        self._evaluated += len(text)
+        if self._evaluated > MAX_EVALUATED:
+            raise ExpressionError("all formulas of the file together take too long to evaluate")
         formula = self._parsed.get(text)
         if formula is None or not formula.renew(lookup):
             formula = self._parse(text, lookup)
@@ -239,6 +245,7 @@ class Formulas:
         return value
 
     def _parse(self, text: str, lookup: Lookup) -> _Formula:
+        self._evaluated += PARSING * len(text)
         parser = _Parser(_tokens(text), lookup, self._functions)
         formula = _Formula(parser.whole(), parser.names, parser.values)
         if len(text) <= MAX_KEPT_LENGTH:

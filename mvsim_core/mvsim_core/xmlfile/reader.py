@@ -341,6 +341,10 @@ class Reader:
             message = f"a loop must have at most {MAX_LOOPS} turns, got {last - first + 1}"
             self._error(node, place, message)
             return
+        most = MAX_LOOPS - self._loops
+        if _turns(node, last - first + 1, most) > most:
+            self._error(node, place, f"all loops together have more than {MAX_LOOPS} turns")
+            self.problems.abort()
         inside = replace(self._deeper(place), repeated=True)
         for index in range(first, last + 1) if node.children else ():
             self._loops += 1
@@ -435,6 +439,27 @@ def _content(path: str, size: int) -> bytes:
             parts.append(part)
             size -= len(part)
     return b"".join(parts)
+
+
+def _turns(node: Node, turns: int, most: int) -> int:
+    """Return how many turns a loop and those inside it have at least, before any is made.
+
+    Counted are loops whose ends are numbers; counting ends when there are more than `most`.
+    """
+    inside = 0
+    waiting = [child for child in node.children if child.tag != "if"]
+    while waiting and turns * (1 + inside) <= most:
+        child = waiting.pop()
+        if child.tag != "for":
+            waiting += [other for other in child.children if other.tag != "if"]
+            continue
+        try:
+            first, last = (int(number(child.attributes.get(name, ""))) for name in ("from", "to"))
+        except ValueError:
+            continue
+        if child.children and last >= first:
+            inside += _turns(child, last - first + 1, most)
+    return max(turns, 0) * (1 + inside)
 
 
 def _route(origin: Origin) -> str:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builtin_interfaces.msg import Time
@@ -50,8 +51,14 @@ class RunStatistics:
         return f"{state}real-time factor {self.factor:.3g} (wanted {wanted})"
 
 
-def diagnostics_message(statistics: RunStatistics, name: str, stamp: Time) -> DiagnosticArray:
-    """Return the run statistics of the node `name`."""
+#: Why entities were taken out of the world, by name.
+NO_FAULTS: Mapping[str, str] = {}
+
+
+def diagnostics_message(
+    statistics: RunStatistics, name: str, stamp: Time, faults: Mapping[str, str] = NO_FAULTS
+) -> DiagnosticArray:
+    """Return the run statistics of the node `name`, and an error for each of `faults`."""
     wanted = f"{statistics.wanted:.6g}" if statistics.wanted > 0.0 else "max"
     values = {
         "real_time_factor": f"{statistics.factor:.6g}",
@@ -70,4 +77,13 @@ def diagnostics_message(statistics: RunStatistics, name: str, stamp: Time) -> Di
         hardware_id=name,
         values=[KeyValue(key=key, value=value) for key, value in values.items()],
     )
-    return DiagnosticArray(header=Header(stamp=stamp), status=[status])
+    errors = [
+        DiagnosticStatus(
+            level=DiagnosticStatus.ERROR,
+            name=f"{name}: {entity}",
+            message=f"taken out of the world: {text}",
+            hardware_id=name,
+        )
+        for entity, text in faults.items()
+    ]
+    return DiagnosticArray(header=Header(stamp=stamp), status=[status, *errors])

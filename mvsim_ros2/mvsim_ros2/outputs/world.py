@@ -22,7 +22,7 @@ from mvsim_core import Vehicle, World
 from mvsim_core.specs.element import ElevationMapSpec
 from mvsim_core.state.clock import Cadence
 from mvsim_ros2.conversions.contacts import contacts_message
-from mvsim_ros2.conversions.diagnostics import RunStatistics, diagnostics_message
+from mvsim_ros2.conversions.diagnostics import NO_FAULTS, RunStatistics, diagnostics_message
 from mvsim_ros2.conversions.maps import map_message, map_metadata
 from mvsim_ros2.conversions.motion import transform_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
@@ -277,10 +277,12 @@ class WorldOutputs:
         elif sensor.name in self._standalone:
             self._standalone[sensor.name].publish(sensor.last, stamp)
 
-    def publish_diagnostics(self, statistics: RunStatistics) -> None:
-        """Publish the run statistics."""
+    def publish_diagnostics(
+        self, statistics: RunStatistics, faults: Mapping[str, str] = NO_FAULTS
+    ) -> None:
+        """Publish the run statistics, and why entities were taken out of the world."""
         stamp = stamp_of(self._stamp_clock.ns(self._world.ticks))
-        message = diagnostics_message(statistics, self._node.get_name(), stamp)
+        message = diagnostics_message(statistics, self._node.get_name(), stamp, faults)
         self._diagnostics.publish(message)
 
     def repeat_clock(self) -> None:

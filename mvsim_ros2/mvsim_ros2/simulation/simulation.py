@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import cos, sin
 
-from mvsim_core import Pose, World
+from mvsim_core import Pose, StepError, World
 from mvsim_ros2.simulation.entities import Box, Metadata, find_entity, has_entity, local_bounds
 from mvsim_ros2.simulation.result_codes import (
     FAILED,
@@ -46,7 +46,9 @@ class Simulation:
         world_from_client: Whether a client chose the present world.
         metadata: Metadata that clients have set, by entity name.
         on_world_changed: Called after another world, or none, is loaded.
-        on_vehicles_changed: Called after vehicles were spawned, deleted or reset.
+        on_vehicles_changed: Called after vehicles were spawned, deleted, reset or taken out.
+        faults: Why entities were taken out of the world since it was loaded or reset, by name.
+        on_fault: Called with name and reason when one is taken out.
     """
 
     def __init__(
@@ -72,6 +74,18 @@ class Simulation:
         self._world: World | None = world
         self._spawner = Spawner(world, self.stamp_clock, self.trust)
         self.metadata: dict[str, Metadata] = {}
+        self.faults: dict[str, str] = {}
+        self.on_fault: Callable[[str, str], None] = lambda name, text: None
+        world.on_fault = self._take_out
+
+    def _take_out(self, error: StepError) -> None:
+        """Go on without an entity whose numbers are not finite; the world has removed it."""
+        name = error.entity
+        self._spawner.note_removed(name)
+        self.metadata.pop(name, None)
+        self.faults[name] = str(error)
+        self.on_fault(name, str(error))
+        self.on_vehicles_changed()
 
     @property
     def world(self) -> World:
@@ -129,7 +143,7 @@ class Simulation:
             self.metadata = present
             self.on_vehicles_changed()
         if scope in (DEFAULT, ALL) or scope & STATE:
-            self.metadata = {}
+            self.metadata, self.faults = {}, {}
 
     def require_world(self) -> World:
         """Return the world; without one the state is incorrect for the request.
@@ -239,7 +253,8 @@ class Simulation:
         self.world_from_client = True
         self.trust.set_world(world)
         self._spawner = Spawner(world, self.stamp_clock, self.trust)
-        self.metadata = {}
+        self.metadata, self.faults = {}, {}
+        world.on_fault = self._take_out
         self.source = "" if text.strip() else world.spec.file
         self.sim_state.set(STOPPED)
         self.on_world_changed()

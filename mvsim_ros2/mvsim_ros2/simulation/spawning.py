@@ -156,6 +156,10 @@ class Spawner:
         """
         find_entity(self.world, name)
         self._remove(name)
+        self.note_removed(name)
+
+    def note_removed(self, name: str) -> None:
+        """Record that a vehicle or block of the world was removed, for resets."""
         if self.spawned.pop(name, None) is None:
             self._deleted.append(name)
 

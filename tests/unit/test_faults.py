@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A vehicle whose numbers are not finite is taken out; the world goes on without it."""
+
+import numpy as np
+import pytest
+
+from mvsim_core import StepError, UnknownName, World, load_world
+from tests.physics.worlds import cart, world
+
+FRICTIONS = ("default", "wardiagnemma", "ellipse")
+
+
+def watched(friction: str = "default") -> tuple[World, list[StepError]]:
+    """Return a world of three robots, and the faults that it will report."""
+    kind = f"<friction class='{friction}'><mu>0.8</mu></friction>"
+    robots = [cart(f"r{i}", f"0 {5 * i} 0", ground=kind) for i in (1, 2, 3)]
+    made = load_world(text=world(*robots))
+    faults: list[StepError] = []
+    made.on_fault = faults.append
+    return made, faults
+
+
+def spoil_wheel(made: World) -> None:
+    made.vehicles["r2"].set_wheel_torques([0.0, 1e300])
+
+
+def spoil_body(made: World) -> None:
+    made.bodies["cvx"][made.data.entities["r2"].row] = np.nan
+
+
+@pytest.mark.parametrize("friction", FRICTIONS)
+@pytest.mark.parametrize("spoil", [spoil_wheel, spoil_body])
+def test_the_others_go_on(friction, spoil) -> None:
+    made, faults = watched(friction)
+    made.run(0.1)
+    for name in ("r1", "r3"):
+        made.vehicles[name].set_wheel_torques([1.0, 1.0])
+    robot = made.vehicles["r2"]
+    spoil(made)
+    made.run(0.5)
+    assert made.time == pytest.approx(0.6)
+    assert [fault.entity for fault in faults] == ["r2"]
+    assert str(faults[0]).startswith("r2: ")
+    assert list(made.vehicles) == ["r1", "r3"]
+    with pytest.raises(UnknownName, match="was removed"):
+        _ = robot.pose
+    poses = [made.vehicles[name].pose for name in ("r1", "r3")]
+    assert poses[0].x > 0.01
+    assert poses[0].x == pytest.approx(poses[1].x, abs=1e-12)
+
+
+def test_it_comes_back_with_a_reset_and_with_a_snapshot() -> None:
+    made, faults = watched()
+    made.run(0.1)
+    before = made.state()
+    spoil_wheel(made)
+    made.run(0.1)
+    assert "r2" not in made.vehicles
+    made.restore(before)
+    assert "r2" in made.vehicles
+    made.run(0.1)
+    made.reset()
+    made.run(0.1)
+    assert list(made.vehicles) == ["r1", "r2", "r3"]
+    assert len(faults) == 1
+
+
+def test_what_is_welded_to_it_is_left() -> None:
+    made, faults = watched()
+    made.vehicles["r3"].teleport(0.0, 11.0, 0.0)
+    made.weld("r2", "r3")
+    spoil_wheel(made)
+    made.run(0.3)
+    assert [fault.entity for fault in faults] == ["r2"]
+    assert list(made.vehicles) == ["r1", "r3"]
+    assert np.isfinite(made.vehicles["r3"].pose).all()
+
+
+def test_without_a_listener_the_step_raises() -> None:
+    made, _ = watched()
+    made.on_fault = None
+    spoil_wheel(made)
+    with pytest.raises(StepError) as caught:
+        made.run(0.1)
+    assert caught.value.entity == "r2"
