@@ -231,6 +231,12 @@ class Lidar3dSpec(SensorSpec):
         check=NOT_NEGATIVE,
         help="full angle of a beam, which is cast as five rays; the shortest range is used",
     )
+    cloud_layout: str = param(
+        "points",
+        check=one_of("points", "organized", "ouster", "livox"),
+        help="extension: of the message: only what came back; all rays as an image, a row a ring,"
+        " NaN for nothing; as the drivers of Ouster (organized) or Livox publish it",
+    )
     scan_pattern: str = param(
         "",
         conv=FILE,

@@ -86,3 +86,26 @@ def test_mixed_pixels_need_a_beam():
     with pytest.raises(WorldFileError) as caught:
         load_world(text=text)
     assert "mixed_pixels needs beam_divergence_deg > 0 [deg]" in str(caught.value)
+
+
+def test_organized_clouds_hold_the_same_points():
+    post = solids.box((3.0, -0.5, -5), (3.1, 0.5, 0.3))
+    spec = Lidar3dSpec(name="l", vert_nrays=8, horz_nrays=90, range_std_noise=0.0, period=0.1)
+    unit = sensor(Lidar3d, spec, scene(post))
+    unit.data.due_tick = 40
+    for tick in range(21, 41):
+        unit.sweep(NO_STATE, tick)
+    reading = unit.measure(NO_STATE, 40, 0.2)
+    image = reading.organized()
+    assert image.shape == (8, 90)
+    assert image["ring"][:, 0].tolist() == list(range(7, -1, -1))
+    seen = np.isfinite(image["x"])
+    assert 0 < seen.sum() == len(reading.points) < image.size
+    found = np.sort(image[seen], order=["time", "ring"])
+    assert (found == np.sort(reading.points, order=["time", "ring"])).all()
+    assert (np.diff(image["time"], axis=1) > 0).all()
+    # left to right is clockwise from the rear, and higher rings are higher
+    column = np.argwhere(seen)[0, 1]
+    assert column == pytest.approx(45, abs=5)
+    heights = image["z"][seen[:, column], column]
+    assert (np.diff(heights) < 0).all()
