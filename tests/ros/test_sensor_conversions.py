@@ -13,14 +13,28 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("mvsim_msgs")
 
-from sensor_msgs.msg import NavSatFix, NavSatStatus, PointField
+from sensor_msgs.msg import NavSatFix, NavSatStatus, PointField, Range
 from std_msgs.msg import Header
 
 from mvsim_core import Contact, Pose
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
-from mvsim_core.sensors import COLORED_POINT, POINT, CloudReading, GnssReading, ImuReading
+from mvsim_core.sensors import (
+    COLORED_POINT,
+    POINT,
+    CloudReading,
+    GnssReading,
+    ImuReading,
+    MagneticReading,
+    RangeReading,
+)
 from mvsim_core.sensors.rgbd_camera import RgbdReading
-from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
+from mvsim_ros2.conversions.clouds import (
+    depth_cloud_message,
+    lidar_message,
+    livox_message,
+    organized_message,
+    ouster_message,
+)
 from mvsim_ros2.conversions.contacts import contacts_message
 from mvsim_ros2.conversions.images import (
     camera_info_message,
@@ -28,7 +42,13 @@ from mvsim_ros2.conversions.images import (
     depth_image_message,
     raw_depth_image_message,
 )
-from mvsim_ros2.conversions.imu_gnss import fix_message, imu_message
+from mvsim_ros2.conversions.imu_gnss import (
+    fix_message,
+    imu_message,
+    magnetic_message,
+    velocity_message,
+)
+from mvsim_ros2.conversions.scans import range_message
 from mvsim_ros2.conversions.stamps import stamp_of
 from mvsim_ros2.conversions.wheels import (
     joint_states_message,
@@ -45,12 +65,19 @@ def cloud(times: list[float], *, timed: bool = True) -> CloudReading:
     points = np.zeros(len(times), POINT)
     points["x"] = np.arange(len(times)) + 1.0
     points["intensity"], points["ring"], points["time"] = 0.5, 7, times
-    return CloudReading(250, 1.25, 1.35, points, timed, 0.1, 80.0, 16, 0.1)
+    places = 16 * np.arange(len(times), dtype=np.int32) + 7
+    return CloudReading(250, 1.25, 1.35, points, timed, 0.1, 80.0, 16, 0.1, len(times) + 1, places)
 
 
 def columns(message: Any) -> dict[str, np.ndarray]:
     """Read a cloud as consumers do: by offset and type of its fields."""
-    kinds = {PointField.FLOAT32: "f4", PointField.UINT16: "u2"}
+    kinds = {
+        PointField.FLOAT32: "f4",
+        PointField.FLOAT64: "f8",
+        PointField.UINT8: "u1",
+        PointField.UINT16: "u2",
+        PointField.UINT32: "u4",
+    }
     assert message.row_step == message.point_step * message.width
     assert len(message.data) == message.row_step * message.height
     assert all(f.count == 1 for f in message.fields)
@@ -86,6 +113,72 @@ def test_times_that_do_not_differ_are_not_announced(times: list[float]) -> None:
     # A consumer that scales them to 0 … 1 would divide by zero.
     for reading in (cloud(times), cloud(times, timed=False)):
         assert list(columns(lidar_message(reading, "top", NOW)))[-1] == "ring"
+
+
+def test_organized_clouds_are_images() -> None:
+    message = organized_message(cloud([0.0, 0.05]), "top", NOW)
+    assert (message.height, message.width, message.is_dense) == (16, 3, False)
+    read = {name: values.reshape(16, 3) for name, values in columns(message).items()}
+    assert list(read) == ["x", "y", "z", "intensity", "ring", "time"]
+    assert read["ring"][:, 0].tolist() == list(range(15, -1, -1))  # the highest on top
+    seen = np.isfinite(read["x"])
+    assert np.argwhere(seen).tolist() == [[8, 0], [8, 1]]  # ring 7 from below
+    assert read["x"][seen].tolist() == [1.0, 2.0]
+    np.testing.assert_allclose(read["time"][0], np.arange(3) * 0.1 / 3, rtol=1e-6)
+
+
+def test_clouds_as_the_driver_of_ouster_publishes_them() -> None:
+    message = ouster_message(cloud([0.0, 0.05]), "top", NOW)
+    assert (message.height, message.width, message.point_step) == (16, 3, 48)
+    offsets = {f.name: (f.offset, f.datatype) for f in message.fields}
+    assert offsets == {
+        **{name: (4 * k, PointField.FLOAT32) for k, name in enumerate("xyz")},
+        "intensity": (16, PointField.FLOAT32),
+        "t": (20, PointField.UINT32),
+        "reflectivity": (24, PointField.UINT16),
+        "ring": (26, PointField.UINT16),
+        "ambient": (28, PointField.UINT16),
+        "range": (32, PointField.UINT32),
+    }
+    read = {name: values.reshape(16, 3) for name, values in columns(message).items()}
+    assert read["ring"][:, 1].tolist() == list(range(16))
+    assert read["range"][8].tolist() == [1000, 2000, 0]
+    assert read["reflectivity"][8].tolist() == [128, 128, 0]
+    assert read["x"][8].tolist() == [1.0, 2.0, 0.0]
+    assert read["t"][8, :2].tolist() == [0, 50_000_001]  # that of the point, in single precision
+    assert np.abs(read["t"][0].astype(float) - 1e8 * np.arange(3) / 3).max() < 10.0
+
+
+def test_clouds_as_the_driver_of_livox_publishes_them() -> None:
+    message = livox_message(cloud([0.0, 0.05]), "top", NOW)
+    assert (message.height, message.width, message.point_step) == (1, 2, 26)
+    assert [(f.name, f.offset) for f in message.fields] == [
+        *(("x", 0), ("y", 4), ("z", 8), ("intensity", 12)),
+        *(("tag", 16), ("line", 17), ("timestamp", 18)),
+    ]
+    read = columns(message)
+    assert read["intensity"].tolist() == [127.5, 127.5]
+    assert (read["tag"].tolist(), read["line"].tolist()) == ([0, 0], [3, 3])
+    assert read["timestamp"] == pytest.approx([1.25e9, 1.3e9], abs=10.0)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(0, "ULTRASOUND"), (1, "INFRARED")])
+def test_ranges_follow_rep_117(kind: int, name: str) -> None:
+    reading = RangeReading(5, 0.1, -math.inf, 0.3, 0.02, 4.0, kind, 1e-4)
+    message = range_message(reading, "sonar", NOW)
+    assert message.radiation_type == getattr(Range, name)
+    assert message.range == -math.inf
+    limits = (message.field_of_view, message.min_range, message.max_range)
+    assert limits == pytest.approx((0.3, 0.02, 4.0))
+    assert message.variance == pytest.approx(1e-4)
+
+
+def test_magnetic_fields_are_in_tesla() -> None:
+    reading = MagneticReading(1, 0.1, np.array((1e-5, -2e-5, 3e-5)), np.eye(3) * 1e-14)
+    message = magnetic_message(reading, "compass", NOW)
+    field = message.magnetic_field
+    assert (field.x, field.y, field.z) == (1e-5, -2e-5, 3e-5)
+    assert np.array(message.magnetic_field_covariance)[::4].tolist() == [1e-14] * 3
 
 
 def depth_reading(*, colours: bool = True) -> RgbdReading:
@@ -162,14 +255,22 @@ def test_imu_by_rep_145() -> None:
 
 def test_fixes() -> None:
     covariance = np.diag([4.0, 4.0, 16.0])
-    fix = fix_message(GnssReading(1, 0.1, 36.8, -2.4, 60.5, 0, covariance, 2), "gps", NOW)
+    speed = np.array((1.0, -2.0, 0.5)), np.eye(3) * 0.01
+    reading = GnssReading(1, 0.1, 36.8, -2.4, 60.5, 0, covariance, 2, *speed)
+    fix = fix_message(reading, "gps", NOW)
     assert (fix.latitude, fix.longitude, fix.altitude) == (36.8, -2.4, 60.5)
     assert fix.status.status == NavSatStatus.STATUS_FIX
     assert fix.status.service == NavSatStatus.SERVICE_GPS
     assert fix.position_covariance_type == NavSatFix.COVARIANCE_TYPE_DIAGONAL_KNOWN
     assert np.array(fix.position_covariance)[::4].tolist() == [4.0, 4.0, 16.0]
     nan = math.nan
-    none = fix_message(GnssReading(1, 0.1, nan, nan, nan, -1, np.zeros((3, 3)), 0), "gps", NOW)
+    velocity = velocity_message(reading, "gps", NOW)
+    linear = velocity.twist.twist.linear
+    assert (linear.x, linear.y, linear.z) == (1.0, -2.0, 0.5)
+    assert np.array(velocity.twist.covariance)[[0, 7, 14, 21]].tolist() == [0.01] * 3 + [-1.0]
+    assert (velocity.header.frame_id, velocity.header.stamp) == ("gps", NOW)
+    hidden = GnssReading(1, 0.1, nan, nan, nan, -1, np.zeros((3, 3)), 0, *speed)
+    none = fix_message(hidden, "gps", NOW)
     assert none.status.status == NavSatStatus.STATUS_NO_FIX
     assert none.position_covariance_type == NavSatFix.COVARIANCE_TYPE_UNKNOWN
     assert math.isnan(none.latitude)

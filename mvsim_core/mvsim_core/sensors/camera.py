@@ -17,6 +17,7 @@ from mvsim_core.rendering.pinhole import Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
+from mvsim_core.sensors.noise import PICTURE, RIGHT_PICTURE
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray
 
@@ -138,7 +139,7 @@ class Camera(Sensor[CameraReading]):
         rgb = self._renderer.render(pose[0], state)
         if rgb is None:
             return None
-        read_only(rgb)
+        rgb = read_only(noisy(rgb, self.spec.noise_sigma, self, tick))
         if self._ways is None:
             return CameraReading(tick, time, rgb, self.camera)
         hits = Hits.empty(self.camera.height, self.camera.width)
@@ -150,6 +151,27 @@ class Camera(Sensor[CameraReading]):
         layout = self.scene.cast(rays, bodies, hits, state.wheels, copy)
         segments, things = segments_of(hits, layout)
         return CameraReading(tick, time, rgb, self.camera, read_only(segments), things)
+
+
+def noisy(
+    rgb: Picture, sigma: float, sensor: Sensor[Any], tick: int, purpose: int = PICTURE
+) -> Picture:
+    """Return a picture with white noise on each pixel and colour.
+
+    Args:
+        rgb: (height, width, 3).
+        sigma: Standard deviation [levels, of 255]; 0: the picture itself is returned.
+        sensor: Its seed, name and the tick are those of the noise.
+        tick: When it was taken.
+        purpose: Which picture of the sensor it is.
+    """
+    if sigma == 0.0:
+        return rgb
+    noise = sensor.random(tick, purpose).standard_normal(rgb.shape, dtype=np.float32)
+    noise *= np.float32(sigma)
+    noise += rgb
+    np.rint(noise, out=noise)
+    return np.clip(noise, 0.0, 255.0, out=noise).astype(np.uint8)
 
 
 def segments_of(
@@ -239,6 +261,7 @@ class StereoCamera(Sensor[StereoReading]):
             rgb = self._renderer.render(mounted(mount, self.body, state.bodies)[0], state)
             if rgb is None:
                 return None
-            pair.append(read_only(rgb))
+            purpose = RIGHT_PICTURE if pair else PICTURE
+            pair.append(read_only(noisy(rgb, self.spec.noise_sigma, self, tick, purpose)))
         left, right = pair
         return StereoReading(tick, time, left, right, self.camera, self.spec.baseline)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from mvsim_core.scene3d import SEE_ALL, Hits, Rays, Scene3d, copy_of, hides
@@ -59,6 +60,8 @@ class CloudReading(Reading):
         range_max: No range reaches it [m].
         rings: Number of rings.
         scan_time: Time from scan to scan [s].
+        rows: Rows (instants at which all rings are fired) of the scan.
+        places: (n,) int32 row · rings + ring of each point.
     """
 
     tick: int
@@ -70,11 +73,27 @@ class CloudReading(Reading):
     range_max: float
     rings: int
     scan_time: float
+    rows: int
+    places: npt.NDArray[np.int32]
 
     @property
     def xyz(self) -> Floats:
         """(n, 3) m, sensor frame: a view of the points."""
         return self.points.view(np.float32).reshape(-1, 6)[:, :3]
+
+    def organized(self) -> Rows:
+        """Return (rings, rows) POINT: an image with the highest ring on top, rows in time.
+
+        Where nothing came back x, y and z are NaN; ring and time are those of the ray.
+        """
+        image = np.zeros((self.rows, self.rings), POINT)
+        between = (self.end_time - self.time) / self.rows if self.timed else 0.0
+        image["time"] = (np.arange(self.rows) * between)[:, None]
+        image["ring"] = np.arange(self.rings)
+        for name in "xyz":
+            image[name] = np.nan
+        image.reshape(-1)[self.places] = self.points
+        return np.ascontiguousarray(image.T[::-1])
 
 
 @SENSORS.register("lidar3d")
@@ -117,13 +136,14 @@ class Lidar3d(Sweep):
         """Build the scene and compile the kernels."""
         hits = self.empty_hits()
         self.cast(state, self.poses_now(state), hits, (0, 1), 0)
-        self._points(np.zeros(0, POINT), hits, 0, (0, 0.0))
+        self._points((np.zeros(0, POINT), np.zeros(0, np.int32)), hits, 0, (0, 0.0))
 
     def measure(self, state: StateView, tick: int, time: float) -> CloudReading:
         """Return the scan that ends now."""
         hits, begin, between = self.finish(state, tick)
         points = np.zeros(self.rows * self.rings, POINT)
-        count = self._points(points, hits, tick, (self.rows, between))
+        places = np.zeros(len(points), np.int32)
+        count = self._points((points, places), hits, tick, (self.rows, between))
         timed = between > 0.0
         return CloudReading(
             tick=begin,
@@ -135,6 +155,8 @@ class Lidar3d(Sweep):
             range_max=self.range_max,
             rings=self.rings,
             scan_time=self.scan_time,
+            rows=self.rows,
+            places=read_only(places[:count]),
         )
 
     def empty_hits(self) -> list[Hits]:
@@ -169,12 +191,12 @@ class Lidar3d(Sweep):
 
     def _points(
         self,
-        points: Rows,
+        out: tuple[Rows, npt.NDArray[np.int32]],
         hits: list[Hits],
         tick: int,
         scan: tuple[int, float],
     ) -> int:
-        """Write the points of a scan (its rows, time between two [s]); return their number."""
+        """Write the points and places of a scan (its rows, time between two [s]); count them."""
         rows, between = scan
         spec, shape = self.spec, self.directions.shape[:2]
         noisy = spec.range_std_noise > 0 or spec.range_noise_growth > 0
@@ -213,7 +235,7 @@ class Lidar3d(Sweep):
                         spec.generate_intensity,
                         spec.intensity_incidence,
                     ),
-                    points,
+                    out,
                 )
             )
             if shape[0]
@@ -244,7 +266,8 @@ _NO_NUMBERS = np.zeros((0, 0), np.float32)
 
 
 @njit(cache=True, nogil=True)
-def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore[no-untyped-def]
+def _points_kernel(hits, random, scan, limits, options, out):  # type: ignore[no-untyped-def]
+    points, places = out
     distance, cosine, brightness, directions = hits
     noise, lost = random
     cursor, rows, step = scan
@@ -267,6 +290,7 @@ def _points_kernel(hits, random, scan, limits, options, points):  # type: ignore
                 r += noise[k, ring] * math.sqrt(sigma * sigma + growth * growth * r * r)
                 if not range_min <= r < range_max:
                     continue
+            places[count] = k * directions.shape[1] + ring
             point = points[count]
             d = directions[row, ring]
             point.x, point.y, point.z = r * d[0], r * d[1], r * d[2]

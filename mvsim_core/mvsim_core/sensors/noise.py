@@ -28,7 +28,7 @@ Words = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 WordArray = npt.NDArray[np.uint64]
 
 # What numbers are for. Two purposes of one sensor share no number.
-READING, DROPOUT, BIAS_WALK, ANGLE, RAY_DROPOUT, TURN_ON = range(6)
+READING, DROPOUT, BIAS_WALK, ANGLE, RAY_DROPOUT, TURN_ON, PICTURE, RIGHT_PICTURE = range(8)
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

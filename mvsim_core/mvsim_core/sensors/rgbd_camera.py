@@ -21,7 +21,7 @@ from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.scene3d.tables import Floats
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
-from mvsim_core.sensors.camera import CameraRenderer, Picture, segments_of
+from mvsim_core.sensors.camera import CameraRenderer, Picture, noisy, segments_of
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import Rows
@@ -135,7 +135,7 @@ class RgbdCamera(Sensor[RgbdReading]):
 
     def warm(self, state: StateView) -> None:
         """Take a reading and drop it."""
-        self._picture(state)
+        self._picture(state, 0)
         if self.spec.sense_depth:
             self._depth(state, np.zeros((0, 0), np.float32))
 
@@ -158,7 +158,7 @@ class RgbdCamera(Sensor[RgbdReading]):
             tick=tick,
             time=time,
             depth=depth,
-            rgb=self._picture(state),
+            rgb=self._picture(state, tick),
             depth_camera=self.depth_camera,
             rgb_camera=self.rgb_camera,
             rgb_pose=self._rgb_pose,
@@ -167,12 +167,14 @@ class RgbdCamera(Sensor[RgbdReading]):
             things=things,
         )
 
-    def _picture(self, state: StateView) -> Picture | None:
+    def _picture(self, state: StateView, tick: int) -> Picture | None:
         if not self.spec.sense_rgb:
             return None
         pose = mounted(self.rgb_optical_mount, self.body, state.bodies)[0]
         rgb = self._renderer.render(pose, state)
-        return None if rgb is None else read_only(rgb)
+        if rgb is None:
+            return None
+        return read_only(noisy(rgb, self.spec.rgb_noise_sigma, self, tick))
 
     def _depth(self, state: StateView, noise: Floats) -> tuple[Floats, Layout]:
         """Return the depth image, and the scene in which its rays were cast into `_hits`."""

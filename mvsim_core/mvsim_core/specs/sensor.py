@@ -55,6 +55,7 @@ _RAYS = "rays are cast exactly, not sampled from a depth image"
 _DISPLAY = "RViz has its own display settings"
 _DEMAND = "a topic is published while it has subscribers"
 
+_LEVELS = "extension: standard deviation of each colour of each pixel, of 255 levels"
 _TURN_ON = "extension: standard deviation of a constant that is drawn by seed for each axis"
 
 #: Most rays or pixels of one sensor; a 4K image has 8.3 million pixels.
@@ -231,6 +232,12 @@ class Lidar3dSpec(SensorSpec):
         check=NOT_NEGATIVE,
         help="full angle of a beam, which is cast as five rays; the shortest range is used",
     )
+    cloud_layout: str = param(
+        "points",
+        check=one_of("points", "organized", "ouster", "livox"),
+        help="extension: of the message: only what came back; all rays as an image, a row a ring,"
+        " NaN for nothing; as the drivers of Ouster (organized) or Livox publish it",
+    )
     scan_pattern: str = param(
         "",
         conv=FILE,
@@ -272,6 +279,7 @@ class CameraSpec(SensorSpec):
     fy: float = param(500.0, unit="px", check=POSITIVE)
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=_LEVELS)
     segmentation: bool = param(False, help="also outputs the object that each pixel shows")
 
     def errors(self) -> Iterator[str]:
@@ -302,6 +310,7 @@ class StereoCameraSpec(SensorSpec):
     fy: float = param(500.0, unit="px", check=POSITIVE)
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=_LEVELS)
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the clip distances and the size."""
@@ -356,6 +365,7 @@ class RgbdCameraSpec(SensorSpec):
     rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=_LEVELS)
     segmentation: bool = param(
         False, help="also outputs the object that each pixel of the depth image shows"
     )

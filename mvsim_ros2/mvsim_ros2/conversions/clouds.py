@@ -17,9 +17,30 @@ from mvsim_ros2.conversions.arrays import byte_array
 _TYPES = {
     "f4": PointField.FLOAT32,
     "f8": PointField.FLOAT64,
+    "u1": PointField.UINT8,
     "u2": PointField.UINT16,
     "u4": PointField.UINT32,
 }
+#: As ouster-ros publishes (PCL's padding included): t [ns] from the stamp, range [mm].
+OUSTER_POINT = np.dtype(
+    {
+        "names": ["x", "y", "z", "intensity", "t", "reflectivity", "ring", "ambient", "range"],
+        "formats": ["f4", "f4", "f4", "f4", "u4", "u2", "u2", "u2", "u4"],
+        "offsets": [0, 4, 8, 16, 20, 24, 26, 28, 32],
+        "itemsize": 48,
+    }
+)
+#: As livox_ros_driver2 publishes with xfer_format 0: reflectivity 0 to 255, absolute time [ns].
+LIVOX_POINT = np.dtype(
+    [
+        *((name, "<f4") for name in ("x", "y", "z", "intensity")),
+        *(("tag", "u1"), ("line", "u1"), ("timestamp", "<f8")),
+    ]
+)
+#: Lines of a Livox Mid-360; rings are shared out among them.
+LIVOX_LINES = 4
+#: From a brightness of 0 to 1 to the reflectivity of drivers.
+REFLECTIVITY = 255.0
 #: Readers of packed colours expect the datatype FLOAT32, though they are four bytes.
 _PACKED = "rgb"
 
@@ -72,6 +93,55 @@ def lidar_message(reading: CloudReading, frame: str, stamp: Time) -> PointCloud2
         names.append("time")
     header = Header(stamp=stamp, frame_id=frame)
     return cloud_message(reading.points, names, header, is_dense=True)
+
+
+def organized_message(reading: CloudReading, frame: str, stamp: Time) -> PointCloud2:
+    """Return a scan as an image: a row for each ring, the highest on top; NaN: nothing."""
+    names = ["x", "y", "z", "intensity", "ring"] + ["time"] * reading.timed
+    header = Header(stamp=stamp, frame_id=frame)
+    return cloud_message(reading.organized(), names, header, is_dense=False)
+
+
+def ouster_message(reading: CloudReading, frame: str, stamp: Time) -> PointCloud2:
+    """Return a scan as the driver of Ouster publishes it; zeros where nothing came back.
+
+    Ring 0 is the highest there. `ambient` is 0: near-infrared light is not simulated.
+    """
+    image = reading.organized()
+    points = np.zeros(image.shape, OUSTER_POINT)
+    seen = np.isfinite(image["x"])
+    for name in ("x", "y", "z"):
+        points[name] = np.where(seen, image[name], 0.0)
+    distance = np.sqrt(points["x"] ** 2 + points["y"] ** 2 + points["z"] ** 2)
+    points["range"] = np.rint(1e3 * distance.astype(np.float64))
+    points["reflectivity"] = np.rint(REFLECTIVITY * image["intensity"])
+    points["intensity"] = REFLECTIVITY * image["intensity"]
+    points["t"] = np.rint(1e9 * image["time"].astype(np.float64))
+    points["ring"] = np.arange(len(points))[:, None]
+    header = Header(stamp=stamp, frame_id=frame)
+    return cloud_message(points, list(OUSTER_POINT.names or ()), header, is_dense=True)
+
+
+def livox_message(reading: CloudReading, frame: str, stamp: Time) -> PointCloud2:
+    """Return a scan as the driver of Livox publishes it; all tags are 0: good returns."""
+    points = np.zeros(len(reading.points), LIVOX_POINT)
+    for name in ("x", "y", "z"):
+        points[name] = reading.points[name]
+    points["intensity"] = REFLECTIVITY * reading.points["intensity"]
+    points["line"] = reading.points["ring"] % LIVOX_LINES
+    begin = stamp.sec * 1_000_000_000 + stamp.nanosec
+    points["timestamp"] = begin + np.rint(1e9 * reading.points["time"].astype(np.float64))
+    header = Header(stamp=stamp, frame_id=frame)
+    return cloud_message(points, list(LIVOX_POINT.names or ()), header, is_dense=True)
+
+
+#: By `cloud_layout` of the sensor.
+CLOUD_LAYOUTS = {
+    "points": lidar_message,
+    "organized": organized_message,
+    "ouster": ouster_message,
+    "livox": livox_message,
+}
 
 
 def depth_cloud_message(reading: RgbdReading, frame: str, stamp: Time) -> PointCloud2:

@@ -242,7 +242,8 @@ POINTS = Topic(
     "{sensor}/points",
     PointCloud2,
     5,
-    "3D lidar: x y z intensity ring, time if points differ in it; also on points if the only one.",
+    "3D lidar: x y z intensity ring, time if points differ in it, or by <cloud_layout>; also on"
+    " points if the only one.",
     frame="{sensor}",
     mvsim_name="{sensor}_points",
     common_name="points",

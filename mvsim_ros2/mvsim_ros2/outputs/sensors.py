@@ -14,7 +14,7 @@ from rclpy.node import Node
 from std_msgs.msg import Bool, Header
 
 from mvsim_core.registry import Registry
-from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
+from mvsim_ros2.conversions.clouds import CLOUD_LAYOUTS, depth_cloud_message
 from mvsim_ros2.conversions.images import (
     camera_info_message,
     class_image_message,
@@ -192,7 +192,8 @@ class CloudOutput(SingleTopicOutput):
 
     def __init__(self, node: Node, topics: SensorTopics) -> None:
         """Create the publisher."""
-        super().__init__(node, topics, POINTS, lidar_message)
+        layout = "points" if topics.spec is None else topics.spec.cloud_layout
+        super().__init__(node, topics, POINTS, CLOUD_LAYOUTS[layout])
 
 
 @SENSOR_OUTPUTS.register("imu")

@@ -10,12 +10,13 @@ import pytest
 from mvsim_core import load_world
 from mvsim_core.errors import WorldFileError
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.scene3d import solids
-from mvsim_core.sensors import Lidar3d
+from mvsim_core.rendering.pinhole import OPTICAL
+from mvsim_core.scene3d import Material, solids
+from mvsim_core.sensors import Lidar3d, StereoCamera
 from mvsim_core.sensors.lidar3d import mixed_ranges
-from mvsim_core.specs.sensor import Lidar3dSpec
+from mvsim_core.specs.sensor import Lidar3dSpec, StereoCameraSpec
 from tests.unit.sensors3d.scenes import NO_STATE, room, scene, sensor
-from tests.unit.sensors3d.test_cameras import depth_camera
+from tests.unit.sensors3d.test_cameras import camera, depth_camera, needs_gl
 
 
 def wall(distance):
@@ -86,3 +87,43 @@ def test_mixed_pixels_need_a_beam():
     with pytest.raises(WorldFileError) as caught:
         load_world(text=text)
     assert "mixed_pixels needs beam_divergence_deg > 0 [deg]" in str(caught.value)
+
+
+def test_organized_clouds_hold_the_same_points():
+    post = solids.box((3.0, -0.5, -5), (3.1, 0.5, 0.3))
+    spec = Lidar3dSpec(name="l", vert_nrays=8, horz_nrays=90, range_std_noise=0.0, period=0.1)
+    unit = sensor(Lidar3d, spec, scene(post))
+    unit.data.due_tick = 40
+    for tick in range(21, 41):
+        unit.sweep(NO_STATE, tick)
+    reading = unit.measure(NO_STATE, 40, 0.2)
+    image = reading.organized()
+    assert image.shape == (8, 90)
+    assert image["ring"][:, 0].tolist() == list(range(7, -1, -1))
+    seen = np.isfinite(image["x"])
+    assert 0 < seen.sum() == len(reading.points) < image.size
+    found = np.sort(image[seen], order=["time", "ring"])
+    assert (found == np.sort(reading.points, order=["time", "ring"])).all()
+    assert (np.diff(image["time"], axis=1) > 0).all()
+    # left to right is clockwise from the rear, and higher rings are higher
+    column = np.argwhere(seen)[0, 1]
+    assert column == pytest.approx(45, abs=5)
+    heights = image["z"][seen[:, column], column]
+    assert (np.diff(heights) < 0).all()
+
+
+@needs_gl
+def test_pictures_have_noise_that_depends_on_seed_and_tick_alone():
+    sheet = solids.box((3, -9, -9), (4, 9, 9), Material((0.5, 0.5, 0.5, 1.0)))
+    plain = camera(scene(sheet)).measure(NO_STATE, 4, 0.0).rgb.astype(float)
+    unit = camera(scene(sheet), noise_sigma=3.0)
+    first, again, later = (unit.measure(NO_STATE, tick, 0.0).rgb for tick in (4, 4, 5))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, later)
+    error = first - plain
+    assert error.std() == pytest.approx(math.hypot(3.0, 1 / math.sqrt(12)), rel=0.02)
+    assert abs(error.mean()) < 0.1
+    assert np.abs(np.corrcoef(error.reshape(-1, 3).T) - np.eye(3)).max() < 0.03
+    pair = StereoCameraSpec(name="s", pose=OPTICAL, ncols=160, nrows=120, noise_sigma=3.0)
+    found = sensor(StereoCamera, pair, scene(sheet)).measure(NO_STATE, 4, 0.0)
+    assert abs(np.corrcoef(found.left.ravel(), found.right.ravel())[0, 1]) < 0.05
