@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
@@ -36,7 +36,11 @@ from mvsim_ros2.runtime.executor import ExecutorThread
 from mvsim_ros2.runtime.log_forwarding import forward_python_logs
 from mvsim_ros2.runtime.runner import Mailbox, Runner
 from mvsim_ros2.services.server import SimulationServices
+from mvsim_ros2.simulation.sim_state import QUITTING
 from mvsim_ros2.simulation.simulation import Simulation
+
+if TYPE_CHECKING:
+    from mvsim_core.comms.bus import WorldBus
 from mvsim_ros2.simulation.trust import Trust, public_problem
 from mvsim_ros2.simulation.worlds import PACKAGE_WORLDS
 
@@ -86,6 +90,7 @@ class MvsimNode(Node):
         self._simulation = simulation
         self._closers.append(simulation.close)
         self._outputs: WorldOutputs | None = None
+        self._bus: WorldBus | None = None
         self._runner = Runner(
             world,
             self._mailbox,
@@ -113,8 +118,27 @@ class MvsimNode(Node):
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._set_parameters)
         self._closers.append(ExecutorThread(self).close)
+        self._start_message_bus(world)
         # The first step may compile kernels: it is part of the start, which signals interrupt.
         self._runner.step()
+
+    def _start_message_bus(self, world: World) -> None:
+        """Publish the world on MVSim's message bus too, if the parameter says so."""
+        if not self.settings.message_bus:
+            return
+        from mvsim_core.comms.bus import WorldBus
+
+        simulation = self._simulation
+        bus = self._bus = WorldBus(
+            world,
+            simulation.sim_state.requests.submit,
+            partial(simulation.sim_state.set, QUITTING),
+            port=self.settings.message_bus,
+        )
+        self._closers.append(bus.close)
+        for problem in bus.node.problems:
+            self.get_logger().warning(problem)
+        self.get_logger().info(f"message bus: server at 127.0.0.1:{bus.port}")
 
     def _on_world_changed(self) -> None:
         """Publish another world, or none; in the stepping thread."""
@@ -123,6 +147,8 @@ class MvsimNode(Node):
             self._outputs = None
         simulation, settings = self._simulation, self.settings
         self._command_topics: dict[str, CommandTopics] = {}
+        if self._bus is not None:
+            self._bus.set_world(simulation.world if simulation.has_world else None)
         if not simulation.has_world:
             self._runner.set_world(None)
             self.get_logger().info("no world")
@@ -177,6 +203,8 @@ class MvsimNode(Node):
     def _publish(self) -> None:
         if self._outputs is not None:
             self._outputs.publish()
+        if self._bus is not None:
+            self._bus.after_step()
 
     def _repeat_clock(self) -> None:
         if self._outputs is not None:

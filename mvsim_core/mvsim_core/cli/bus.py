@@ -31,7 +31,7 @@ service_app = typer.Typer(help="Services of the message bus.", no_args_is_help=T
 
 
 def server(
-    port: Port = PORT,
+    port: Annotated[int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0)] = PORT,
     bind: Annotated[
         str, typer.Option(help="Address to bind to; 0.0.0.0: all, there is no password.")
     ] = "127.0.0.1",

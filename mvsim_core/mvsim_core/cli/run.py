@@ -52,7 +52,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
     server: Annotated[
         bool, typer.Option("--server", help="Start the message bus (docs/message_bus.md).")
     ] = False,
-    port: Annotated[int, typer.Option(help="TCP port of the message bus.", min=1)] = PORT,
+    port: Annotated[int, typer.Option(help="TCP port of the message bus; 0: any.", min=0)] = PORT,
     bind: Annotated[
         str,
         typer.Option(help="Address that the message bus is bound to; it has no password."),
@@ -93,7 +93,7 @@ def launch(
     verbosity: Annotated[
         str, typer.Option("--verbosity", "-v", help="DEBUG, INFO, WARN or ERROR.")
     ] = "INFO",
-    port: Annotated[int, typer.Option("--port", "-p", help="TCP port.", min=1)] = PORT,
+    port: Annotated[int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0)] = PORT,
 ) -> None:
     """Simulate a world with the message bus, as MVSim's command does: `run --server`."""
     from mvsim_core import load_world

@@ -86,4 +86,20 @@ def parse(type_name: str, data: bytes, expected: Any = None) -> Any:
     if not message.IsInitialized():
         missing = ", ".join(message.FindInitializationErrors())
         raise CommsError(f"{type_name}: missing: {missing}")
+    if not _is_text(message):
+        raise CommsError(f"{type_name}: a text is not UTF-8")
     return message
+
+
+def _is_text(message: Any) -> bool:
+    """Return whether all texts of a message are texts: proto2 hands out other bytes as they are."""
+    for field, value in message.ListFields():
+        if field.cpp_type == field.CPPTYPE_STRING and field.type == field.TYPE_STRING:
+            values = (value,) if isinstance(value, str | bytes) else value
+            if not all(isinstance(text, str) for text in values):
+                return False
+        elif field.cpp_type == field.CPPTYPE_MESSAGE:
+            parts = (value,) if hasattr(value, "ListFields") else value
+            if not all(_is_text(part) for part in parts):
+                return False
+    return True

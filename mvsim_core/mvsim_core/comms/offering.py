@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from mvsim_core.comms.framing import LARGEST_REQUEST, pack, parse, unpack
 from mvsim_core.comms.requests import split_envelope
 from mvsim_core.comms.socket_thread import MOST_IN_A_ROUND, SocketThread
 from mvsim_core.errors import CommsError, MvsimError
+
+_log = logging.getLogger(__name__)
 
 #: Returns the answer to a request.
 Handler = Callable[[Any], Any]
@@ -108,6 +111,9 @@ def _handled(handler: Handler, request: Any) -> Any:
     try:
         return handler(request)
     except MvsimError as error:
+        return _failed(error)
+    except Exception as error:  # a request must not end the thread that steps the world
+        _log.exception("service called with %s", type(request).__name__)
         return _failed(error)
 
 

@@ -332,6 +332,14 @@ class Settings:
     allow_remote_files: bool = _switch(
         False, "Let worlds and vehicles that come as text name http and https addresses."
     )
+    message_bus: int = _param(
+        0,
+        "TCP port of MVSim's message bus on this machine, 23700 by custom, for clients without"
+        " ROS; 0: none.",
+        _whole,
+        "a port, or 0",
+        span=(0, 65535),
+    )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")
 
     @property

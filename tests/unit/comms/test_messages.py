@@ -99,6 +99,13 @@ def test_bytes_of_another_type_are_refused() -> None:
     for data, error in ((b"\xff\xff", "cannot be read"), (b"", "missing: x, y")):
         with pytest.raises(CommsError, match=error):
             parse("mvsim_msgs.Pose", data)
+    for name, data in (("SrvGetPose", b"\n\1\xff"), ("ListNodesAnswer", b"\n\0\n\1\xff")):
+        with pytest.raises(CommsError, match="not UTF-8"):
+            parse(f"mvsim_msgs.{name}", data)
+    inner = messages.TopicInfo(topicName="", topicType="").SerializeToString()[:-2]
+    data = b"\n" + bytes([len(inner) + 3]) + inner + b"\x12\1\xff"
+    with pytest.raises(CommsError, match="not UTF-8"):
+        parse("mvsim_msgs.ListTopicsAnswer", data)
     with pytest.raises(CommsError, match="unknown type"):
         parse("os.system", b"")
     with pytest.raises(CommsError, match=r"expected mvsim_msgs.Pose, got 'mvsim_msgs.Twist'"):
