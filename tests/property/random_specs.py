@@ -22,7 +22,7 @@ from mvsim_core.specs import (
     converters,
     violations,
 )
-from mvsim_core.specs.converters import Color, Keyframe
+from mvsim_core.specs.converters import MOST_NUMBER, Color, Keyframe
 from mvsim_core.specs.params import Param, Section, params, sections
 from mvsim_core.specs.simulable import AnimationSpec
 from mvsim_core.specs.visual import GeometrySpec
@@ -30,8 +30,8 @@ from mvsim_core.specs.visual import GeometrySpec
 FLOAT = st.one_of(
     st.floats(0.01, 1.0),
     st.floats(-1e4, 1e4),
-    st.floats(allow_nan=False, allow_infinity=False, width=64),
-    st.sampled_from([0.0, 1.0, -1.0, 1e-300, 1e300]),
+    st.floats(-MOST_NUMBER, MOST_NUMBER),
+    st.sampled_from([0.0, 1.0, -1.0, 1e-300, MOST_NUMBER]),
 )
 ANGLE = st.one_of(st.floats(-3.2, 3.2), st.floats(1e-9, 1.5), st.floats(-1e6, 1e6))
 TEXT = st.one_of(
@@ -53,11 +53,13 @@ MATRIX = st.one_of(
 )
 BY_CONVERTER: dict[Any, st.SearchStrategy[Any]] = {
     converters.TEXT: TEXT,
+    converters.OUTPUT: TEXT,
     converters.URI: st.sampled_from(["", "/a b/${c}/%s.png", "https://example.org/x?y=1&z=%s"]),
     converters.WORDS: st.lists(st.sampled_from(["a", "${b}", "c/d"]), max_size=3).map(tuple),
     converters.NUMBER: FLOAT,
     converters.INTEGER: st.one_of(st.integers(1, 40), st.sampled_from([0, 90, -90, 180, 2**40])),
     converters.BOOLEAN: st.booleans(),
+    converters.RECORDING: st.booleans(),
     converters.COLOR: st.builds(Color, CHANNEL, CHANNEL, CHANNEL, CHANNEL),
     converters.DEGREES: ANGLE,
     converters.REVERSED: FLOAT,
