@@ -17,7 +17,7 @@ from mvsim_core.geometry.poses import area_of
 from mvsim_core.specs.block import BlockSpec, WallsSpec
 from mvsim_core.specs.element import HorizontalPlaneSpec, OccupancyGridSpec, VerticalPlaneSpec
 from mvsim_core.state.arrays import DYNAMIC, KINEMATIC, STATIC, FloatArray
-from mvsim_core.state.entities import EntityModel, Inertia, Material, Solid, body_row
+from mvsim_core.state.entities import Boxes, EntityModel, Inertia, Material, Solid, body_row
 from mvsim_core.terrain.nearby import Nearby
 
 Gap = tuple[float, float]
@@ -134,14 +134,12 @@ def _plane_box(
     return Solid(np.array([a - side, b - side, b + side, a + side]), WALL, z_range)
 
 
-def grid_solids(spec: OccupancyGridSpec, grid: GridMap) -> list[Solid]:
+def grid_boxes(spec: OccupancyGridSpec, grid: GridMap) -> Boxes:
     """Return boxes that cover the outline of a map's occupied cells, at all heights."""
+    x0, y0, x1, y1 = grid.rectangles().T
+    corners = np.stack((x0, y0, x1, y0, x1, y1, x0, y1), axis=1).reshape(-1, 2)
     material = Material(spec.lateral_friction, spec.restitution)
-    solids = []
-    for x0, y0, x1, y1 in grid.rectangles():
-        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
-        solids.append(Solid(grid.to_world(corners), material, (-math.inf, math.inf)))
-    return solids
+    return Boxes(grid.to_world(corners).reshape(-1, 4, 2), material, (-math.inf, math.inf))
 
 
 def wall_solids(spec: WallsSpec, lines: FloatArray) -> list[Solid]:

@@ -16,7 +16,7 @@ from mvsim_core.assembly.actors import build_actor
 from mvsim_core.assembly.blocks import (
     build_block,
     build_lift,
-    grid_solids,
+    grid_boxes,
     plane_solids,
     wall_solids,
 )
@@ -243,8 +243,8 @@ class Assembler:
     def _fixtures(self) -> Iterator[Fixture]:
         for i, (element, grid) in enumerate(self._grids):
             with building(element.where, "element"):
-                solids = tuple(grid_solids(element, grid))
-            yield Fixture(f"map_{i + 1}", element, solids)
+                boxes = grid_boxes(element, grid)
+            yield Fixture(f"map_{i + 1}", element, (), boxes)
         planes = [e for e in self.spec.elements if isinstance(e, VerticalPlaneSpec)]
         for i, plane in enumerate(planes):
             with building(plane.where, "element"):

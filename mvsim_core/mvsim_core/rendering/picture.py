@@ -128,3 +128,5 @@ def _outlines(model: Model, entities: Iterable[Entity], bodies: Rows) -> Iterato
         yield from (moved(solid.points, pose) for solid in entity.model.solids)
     for fixture in model.fixtures:
         yield from (solid.points for solid in fixture.solids)
+        if fixture.boxes is not None:
+            yield fixture.boxes.corners.reshape(-1, 2)

@@ -124,6 +124,39 @@ class ContactData:
         self.scratch.near_valid = False
         return rows
 
+    def add_boxes(
+        self, owner: int, corners: FloatArray, material: Material, z_range: tuple[float, float]
+    ) -> None:
+        """Add fixed quadrilaterals, with the same rows as `add_shapes` makes one by one.
+
+        Args:
+            owner: As in `add_shape`.
+            corners: (n, 4, 2) counter-clockwise, world frame [m].
+            material: Friction and restitution.
+            z_range: Lowest and highest point [m].
+
+        Raises:
+            ValueError: One of them is not convex, counter-clockwise and finite.
+        """
+        n = len(corners)
+        if n == 0:
+            return
+        rows, vertices = np.zeros(n, SHAPE), np.zeros(4 * n, VERTEX)
+        if not quads_kernel(np.ascontiguousarray(corners, np.float64), rows, vertices):
+            raise ValueError("the corners of boxes must be finite, convex and counter-clockwise")
+        rows["body"], rows["owner"], rows["count"], rows["next"] = FIXED, owner, 4, -1
+        rows["reach"] = np.hypot(corners[..., 0], corners[..., 1]).max(axis=1)
+        rows["zmin"], rows["zmax"] = z_range
+        rows["friction"], rows["restitution"] = material.friction, material.restitution
+        rows["serial"] = np.arange(self._serial, self._serial + n)
+        rows["vertex"] = self.vertices.add_all([vertices])[0] + 4 * np.arange(n)
+        first = self.shapes.add_all([rows])[0]
+        self._boxes.add_all([np.repeat(NO_BOX, n)])
+        self._serial += n
+        self.most_corners = max(self.most_corners, 4)
+        self._pending += range(first, first + n)
+        self.scratch.near_valid = False
+
     def remove_shape(self, shape: int) -> None:
         """Remove a shape; its contacts end.
 
@@ -429,6 +462,20 @@ def polygon_kernel(corners: FloatArray, rows: Rows) -> tuple[float, float, float
         turned += angle
         before_x, before_y = ex, ey
     return x, y, radius, convex and abs(turned - 2.0 * math.pi) < 1.0
+
+
+@kernel
+def quads_kernel(corners: FloatArray, shapes: Rows, vertices: Rows) -> bool:
+    """Write middle and radius of quadrilaterals (n, 4, 2) [m], and four rows of VERTEX each.
+
+    Returns whether all are finite, convex and counter-clockwise.
+    """
+    good = True
+    for i in range(corners.shape[0]):
+        x, y, radius, convex = polygon_kernel(corners[i], vertices[4 * i : 4 * i + 4])
+        shapes[i].x, shapes[i].y, shapes[i].radius = x, y, radius
+        good = good and convex and math.isfinite(x + y + radius)
+    return good
 
 
 @kernel

@@ -81,6 +81,21 @@ class Solid(Immutable):
 
 
 @dataclass(frozen=True, eq=False)
+class Boxes(Immutable):
+    """Many rectangles of one material and one range of heights.
+
+    Args:
+        corners: (n, 4, 2) counter-clockwise, world frame [m].
+        material: Their surface.
+        z_range: Lower and upper end [m].
+    """
+
+    corners: FloatArray
+    material: Material
+    z_range: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
 class EntityModel(Immutable):
     """What a vehicle, block, actor or moving plane consists of, compiled from its spec.
 
@@ -214,11 +229,13 @@ class Fixture(Immutable):
         name: Its name in the list of contacts.
         spec: Its spec from the world file.
         solids: Collision shapes in the world frame.
+        boxes: More of them, of grid maps, which have hundreds of thousands; None: none.
     """
 
     name: str
     spec: Any
     solids: tuple[Solid, ...]
+    boxes: Boxes | None = None
 
 
 def new_token() -> int:

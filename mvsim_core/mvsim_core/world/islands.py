@@ -23,7 +23,7 @@ from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.geometry.poses import moved
 from mvsim_core.solver.contact_data import ConvexShape, convex_shape
 from mvsim_core.state.arrays import FloatArray
-from mvsim_core.state.entities import Entity, Inertia, Solid
+from mvsim_core.state.entities import Entity, Fixture, Inertia, Solid
 from mvsim_core.terrain.ground import Ground
 from mvsim_core.terrain.rates import keep_attitude
 from mvsim_core.world.data import Data
@@ -49,9 +49,12 @@ def add_to_solver(data: Data, entities: Iterable[Entity]) -> None:
     data.contacts.add_shapes(shapes)
 
 
-def add_fixture_to_solver(data: Data, owner: int, solids: Iterable[Solid]) -> None:
+def add_fixture_to_solver(data: Data, owner: int, fixture: Fixture) -> None:
     """Add the shapes of a fixed part of the world to the contact solver."""
-    data.contacts.add_shapes([(-1, owner, shape) for shape in _shapes(solids)])
+    data.contacts.add_shapes([(-1, owner, shape) for shape in _shapes(fixture.solids)])
+    if fixture.boxes is not None:
+        boxes = fixture.boxes
+        data.contacts.add_boxes(owner, boxes.corners, boxes.material, boxes.z_range)
 
 
 def remove_from_solver(data: Data, entity: Entity) -> None:

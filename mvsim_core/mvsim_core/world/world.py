@@ -280,7 +280,7 @@ class World(Entities):
         """Build the initial state and keep it for resets; the assembly calls this once."""
         data, run = self.data, self._runtime
         for k, fixture in enumerate(self.model.fixtures):
-            islands.add_fixture_to_solver(data, -1 - k, fixture.solids)
+            islands.add_fixture_to_solver(data, -1 - k, fixture)
         self._insert(self.model.entities)
         run.ground.settle_all(data.entities.values(), data)
         for spec in self.model.spec.joints:

@@ -204,6 +204,10 @@ class ExpressionError(Exception):
     """The formula is wrong; the message has the reason."""
 
 
+class BudgetError(ExpressionError):
+    """The formulas of a file took too long."""
+
+
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -228,7 +232,7 @@ class Formulas:
             raise ExpressionError(f"a formula may have at most {MAX_LENGTH} characters")
         self._evaluated += len(text)
         if self._evaluated > MAX_EVALUATED:
-            raise ExpressionError("all formulas of the file together take too long to evaluate")
+            raise BudgetError("all formulas of the file together take too long to evaluate")
         formula = self._parsed.get(text)
         if formula is None or not formula.renew(lookup):
             formula = self._parse(text, lookup)

@@ -35,6 +35,7 @@ from mvsim_core.xmlfile.problems import Problems
 from mvsim_core.xmlfile.reader import Element
 from mvsim_core.xmlfile.substitution import (
     NO_NAMES,
+    ExhaustedError,
     ReportedError,
     Substitution,
     SubstitutionError,
@@ -228,6 +229,8 @@ class Values:
             return None
         except SubstitutionError as error:
             self.report(written.parent, written.line, f"{written.alias.name}: {error}")
+            if isinstance(error, ExhaustedError):
+                self.problems.abort()
             return None
 
 

@@ -20,6 +20,7 @@ from mvsim_core.xmlfile.markup import MarkupError, MarkupWarning, Node, decode, 
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path
 from mvsim_core.xmlfile.problems import Origin, Problems
 from mvsim_core.xmlfile.substitution import (
+    ExhaustedError,
     ReportedError,
     Scope,
     Substitution,
@@ -287,6 +288,8 @@ class Reader:
                 self.incomplete |= node.tag != "variable"
             except SubstitutionError as error:
                 self._error(node, place, f"{name}: {error}")
+                if isinstance(error, ExhaustedError):
+                    self.problems.abort()
         return values if len(values) == len(names) else None
 
     def _warn_unknown(self, node: Node, place: _Place, *known: str) -> None:

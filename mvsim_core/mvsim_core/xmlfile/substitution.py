@@ -30,7 +30,7 @@ from typing import NamedTuple
 from mvsim_core.errors import suggestion
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.converters import number, show
-from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, ExpressionError, Formulas
+from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, BudgetError, ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import NOT_INSTALLED, ORIGINAL, Packages
 from mvsim_core.xmlfile.problems import Origin
 
@@ -57,6 +57,10 @@ _DIRECTORY = "MVSIM_CURRENT_FILE_DIRECTORY"
 
 class SubstitutionError(Exception):
     """A text cannot be evaluated; the message has the reason."""
+
+
+class ExhaustedError(SubstitutionError):
+    """The texts of a file took too long: reading it must end."""
 
 
 class ReportedError(SubstitutionError):
@@ -318,6 +322,8 @@ class Substitution:
 
         try:
             return self._formulas.evaluate(body, lookup)
+        except BudgetError as error:
+            raise ExhaustedError(str(error)) from None
         except ExpressionError as error:
             raise SubstitutionError(f"in formula {short(body)!r}: {error}") from None
 

@@ -274,6 +274,11 @@ class BumperOutput:
             for token in unique_tokens(topics.spec.sectors).values()
         ]
 
+    @property
+    def needed(self) -> bool:
+        """Whether one of the sectors has subscribers."""
+        return any(output.needed for output in self._outputs)
+
     def publish(self, reading: Any, stamp: Time) -> None:
         """Publish the sectors that have subscribers."""
         for output, pressed in zip(self._outputs, reading.pressed, strict=True):
