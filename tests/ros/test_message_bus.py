@@ -6,9 +6,10 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from mvsim_core.comms import Client, messages
-from tests.ros.node_process import environment
+from tests.ros.node_process import environment, eventually
 
 WORLD = str(Path(__file__).parents[2] / "examples" / "bus.world.xml")
 
@@ -23,6 +24,9 @@ def test_clients_of_the_bus_read_and_end_the_node(ros_domain_id: int) -> None:
     try:
         with Client("test", port=port, timeout=20.0).connect(wait=60.0) as bus:
             assert "/r1/laser1_scan" in [topic.name for topic in bus.topics()]
+            got: list[Any] = []  # sensors compute for readers of the bus too, without one in ROS
+            bus.subscribe("/r1/laser1_scan", got.append)
+            eventually(lambda: len(got) > 2, "scans")
             twist = messages.twist(0.5)
             assert bus.call("set_controller_twist", objectId="r1", twistSetPoint=twist).success
             assert bus.call("get_pose", objectId="r1").success
