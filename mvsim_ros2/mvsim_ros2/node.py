@@ -134,6 +134,7 @@ class MvsimNode(Node):
             simulation.sim_state.requests.submit,
             partial(simulation.sim_state.set, QUITTING),
             port=self.settings.message_bus,
+            on_demand=True,
         )
         self._closers.append(bus.close)
         for problem in bus.node.problems:

@@ -142,8 +142,8 @@ class Client:
         thread.close()
 
     def __enter__(self) -> Client:
-        """Connect."""
-        return self.connect()
+        """Connect, if it is not connected yet."""
+        return self if self.connected else self.connect()
 
     def __exit__(self, *error: object) -> None:
         """Close."""

@@ -92,7 +92,7 @@ def parse(type_name: str, data: bytes, expected: Any = None) -> Any:
 
 
 def _is_text(message: Any) -> bool:
-    """Return whether all texts are valid: proto2 hands out other bytes as they are."""
+    """Return whether all texts are UTF-8: proto2 hands out what is not as bytes."""
     for field, value in message.ListFields():
         if field.cpp_type == field.CPPTYPE_STRING and field.type == field.TYPE_STRING:
             values = (value,) if isinstance(value, str | bytes) else value

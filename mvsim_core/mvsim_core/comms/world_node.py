@@ -181,14 +181,14 @@ class WorldNode:
             wanted = topics is not None and topics.wanted
             if self._active.get(sensor) != wanted:
                 self._active[sensor] = wanted
-                world.set_sensor_active(sensor, wanted)
+                world.set_sensor_active(sensor, wanted, "message bus")
 
     # ------------------------------------------------------------ topics
     def _follow_entities(self, world: World) -> None:
         """Advertise the topics of the present entities and sensors."""
         self._known = _entities_of(world)
         self._all_sensors = list(world.all_sensors())
-        self._active = {s: self._active[s] for s in self._all_sensors if s in self._active}
+        self._active = {}  # sensors that come back are active
         self._sensors = {}
         for sensor in self._all_sensors:
             publish = sensor.spec.publish

@@ -142,16 +142,6 @@ class Entities:
         """Return all sensors, of vehicles and fixed ones, in the order of their readings."""
         return self._runtime.sensors.sensors
 
-    def set_sensor_active(self, sensor: Any, active: bool) -> None:
-        """Say whether a sensor's readings are asked for; one that is not active computes none.
-
-        The readings of other sensors, and its own later ones, do not depend on it.
-
-        Raises:
-            KeyError: The sensor is not in this world.
-        """
-        self._runtime.sensors.set_active(sensor, active, self.ticks)
-
     def removal_reason(self, token: int) -> str:
         """Return the reason why an entity was removed."""
         return self._removed.get(token, "is not in this world")

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from mvsim_core.errors import BuildError, LogError, Problem, StepError, UnknownName
 from mvsim_core.recording.recorder import Recorder
@@ -52,6 +53,8 @@ class World(Entities):
         self._profile = Profile(PHASES)
         self._recorder: Recorder | None = None
         self._trajectory: TrajectoryFiles | None = None
+        # what each asker of `set_sensor_active` said last
+        self._asked: WeakKeyDictionary[Any, dict[str, bool]] = WeakKeyDictionary()
         self.on_fault: Callable[[StepError], None] | None = None
         self.log_error: LogError | None = None
 
@@ -200,16 +203,18 @@ class World(Entities):
             self._runtime.placed.add(other.row)
         self._follow_log()
 
-    def set_sensor_active(self, sensor: Any, active: bool) -> None:
-        """Say whether anybody asks for a sensor's readings; one that is not active computes none.
+    def set_sensor_active(self, sensor: Any, active: bool, asker: str = "") -> None:
+        """Say whether an asker wants a sensor's readings; one that none of them wants is inactive.
 
-        No other number depends on it. A sensor that is active again reads what it would have read
-        anyway; one that sweeps does so after a whole period.
+        An inactive sensor computes nothing. No other number depends on it. A sensor that is active
+        again reads what it would have read anyway; one that sweeps does so after a whole period.
 
         Raises:
             KeyError: The sensor is not in this world.
         """
-        self._runtime.sensors.set_active(sensor, active, self.ticks)
+        asked = self._asked.setdefault(sensor, {})
+        asked[asker] = active
+        self._runtime.sensors.set_active(sensor, any(asked.values()), self.ticks)
 
     def remove_sensors(self) -> None:
         """Remove all sensors, for runs that need only the motion."""

@@ -33,6 +33,7 @@ class SettingsError(MvsimError):
 
 #: Largest integer that a parameter can hold.
 MAX_INT = 2**63 - 1
+MOST_PORT = 65535
 #: Limits of the real-time factor.
 FACTOR_RANGE = (0.0, 1e6)
 
@@ -123,6 +124,13 @@ def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_INT:
         raise ValueError
     return value
+
+
+def _port(value: Any) -> int:
+    """Return a TCP port, or 0."""
+    if _whole(value) > MOST_PORT:
+        raise ValueError
+    return int(value)
 
 
 def _three_way(value: Any) -> str:
@@ -336,9 +344,9 @@ class Settings:
         0,
         "TCP port of MVSim's message bus on this machine, 23700 by custom, for clients without"
         " ROS; 0: none.",
-        _whole,
-        "a port, or 0",
-        span=(0, 65535),
+        _port,
+        "a whole number in [0, 65535]",
+        span=(0, MOST_PORT),
     )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")
 

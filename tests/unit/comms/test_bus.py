@@ -73,6 +73,8 @@ def test_services(new_client: NewClient) -> None:
         name = request.objectId  # type: ignore[attr-defined]
         if name == "bad":
             raise CommandError("no such thing")
+        if name == "worse":
+            raise ValueError("a fault of the handler")
         return _answer(float(len(name)))
 
     types = messages.SrvGetPose, messages.SrvGetPoseAnswer
@@ -80,6 +82,8 @@ def test_services(new_client: NewClient) -> None:
     assert calls.call("get_pose", objectId="four").pose.x == 4.0
     with pytest.raises(CommsError, match="no such thing"):
         calls.call("get_pose", objectId="bad")
+    with pytest.raises(CommsError, match="a fault of the handler"):
+        calls.call("get_pose", objectId="worse")
     (service,) = calls.services()
     assert (service.name, service.input_type, service.node) == (
         *("get_pose", "mvsim_msgs.SrvGetPose", "offers"),

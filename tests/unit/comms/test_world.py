@@ -163,6 +163,19 @@ def test_only_sensors_with_readers_compute(new_bus: Callable[..., Bus]) -> None:
     )
 
 
+def test_a_sensor_computes_for_any_asker() -> None:
+    world = load_world(text=WORLD.format(controller="twist_ideal", fov="180"))
+    sensor = world.vehicles["r1"].sensors["imu"]
+    for asker, wants, computes in (
+        *(("ros", True, True), ("bus", False, True), ("ros", False, False)),
+        *(("bus", True, True), ("ros", False, True), ("bus", False, False)),
+    ):
+        world.set_sensor_active(sensor, wants, asker)
+        before = sensor.last
+        world.run(0.04)
+        assert (sensor.last is not before) == computes, (asker, wants)
+
+
 def test_services(new_bus: Callable[..., Bus]) -> None:
     bus = new_bus()
     answer = bus.call("get_pose", objectId="r1")
