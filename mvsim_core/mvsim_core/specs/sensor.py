@@ -16,6 +16,7 @@ from mvsim_core.specs.converters import (
     DEGREES,
     FILE,
     NUMBER,
+    NUMBERS,
     POINT3,
     POSE2D,
     POSE3D,
@@ -58,6 +59,8 @@ _DEMAND = "a topic is published while it has subscribers"
 _LEVELS = "extension: standard deviation of each colour of each pixel, of 255 levels"
 _TURN_ON = "extension: standard deviation of a constant that is drawn by seed for each axis"
 
+#: Models of lenses and their number of coefficients.
+DISTORTIONS = {"plumb_bob": 5, "equidistant": 4}
 #: Most rays or pixels of one sensor; a 4K image has 8.3 million pixels.
 MOST_RAYS = 10_000_000
 
@@ -281,9 +284,32 @@ class CameraSpec(SensorSpec):
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
     noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=_LEVELS)
     segmentation: bool = param(False, help="also outputs the object that each pixel shows")
+    distortion_model: str = param(
+        "plumb_bob",
+        check=one_of(*DISTORTIONS),
+        help="extension: as in sensor_msgs/CameraInfo and OpenCV; equidistant is a fisheye",
+    )
+    distortion: tuple[float, ...] = param(
+        (),
+        conv=NUMBERS,
+        help="extension: k1 k2 p1 p2 [k3] of plumb_bob, k1 k2 k3 k4 of equidistant; absent: none",
+    )
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """All coefficients of the distortion; empty: none."""
+        missing = DISTORTIONS[self.distortion_model] - len(self.distortion)
+        return (*self.distortion, *(0.0,) * missing) if self.distortion else ()
 
     def errors(self) -> Iterator[str]:
-        """Yield errors in the clip distances and the size."""
+        """Yield errors in the distortion, the clip distances and the size."""
+        most = DISTORTIONS[self.distortion_model]
+        if self.distortion and not 4 <= len(self.distortion) <= most:
+            wanted = "4" if most == 4 else "4 or 5"
+            yield (
+                f"distortion of {self.distortion_model} must be {wanted} numbers,"
+                f" got {len(self.distortion)}"
+            )
         yield from size_errors("ncols x nrows", self.ncols, self.nrows)
         yield from _clip_errors("clip", self.clip_min, self.clip_max)
 
