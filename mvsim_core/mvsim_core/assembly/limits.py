@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from mvsim_core.errors import BuildError, Problem
@@ -11,8 +12,10 @@ from mvsim_core.specs.sensor import (
     CameraSpec,
     LaserSpec,
     Lidar3dSpec,
+    RangeSpec,
     RgbdCameraSpec,
     SensorSpec,
+    StereoCameraSpec,
 )
 from mvsim_core.specs.world import WorldSpec
 
@@ -32,6 +35,10 @@ def rays_of(spec: SensorSpec) -> int:
         return spec.vert_nrays * spec.horz_nrays
     if isinstance(spec, CameraSpec):
         return spec.ncols * spec.nrows
+    if isinstance(spec, StereoCameraSpec):
+        return 2 * spec.ncols * spec.nrows
+    if isinstance(spec, RangeSpec):  # solid angle of the cone over that of a ray
+        return round(2.0 * math.pi * (1.0 - math.cos(0.5 * spec.fov)) / spec.ray_spacing**2)
     if isinstance(spec, RgbdCameraSpec):
         return spec.depth_ncols * spec.depth_nrows + spec.rgb_ncols * spec.rgb_nrows
     return 0

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
+from mvsim_core.rendering.lens import Lens, LensPictures
 from mvsim_core.rendering.pinhole import Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
@@ -35,9 +36,10 @@ class CameraReading(Reading):
         tick: When it was taken.
         time: The same in s.
         rgb: (height, width, 3) uint8 red, green, blue; the first row is the upper one.
-        camera: Intrinsics, as CameraInfo wants them; there is no distortion.
+        camera: Intrinsics, as CameraInfo wants them.
         segments: (height, width) uint16: 1 + index into `things`, 0 for the sky; None: not asked.
         things: Name and kind, such as those in CLASSES, of what can be seen.
+        lens: What distorts the picture (and the segments); None: nothing does.
     """
 
     tick: int
@@ -46,6 +48,7 @@ class CameraReading(Reading):
     camera: Pinhole
     segments: npt.NDArray[np.uint16] | None = None
     things: tuple[tuple[str, str], ...] = ()
+    lens: Lens | None = None
 
 
 class CameraRenderer:
@@ -120,8 +123,16 @@ class Camera(Sensor[CameraReading]):
         )
         self.scene = context.scene3d or Scene3d()
         limits = (spec.clip_min, spec.clip_max)
-        self._renderer = CameraRenderer(self.scene, self.camera, limits, self, context.warn)
-        self._ways = self.camera.directions() if spec.segmentation else None
+        self.lens = self._pictures = None
+        if spec.coefficients:
+            self.lens = Lens(spec.distortion_model, spec.coefficients)
+            self._pictures = LensPictures(self.camera, self.lens)
+        source = self.camera if self._pictures is None else self._pictures.source
+        self._renderer = CameraRenderer(self.scene, source, limits, self, context.warn)
+        self._ways = None
+        if spec.segmentation:
+            lens = self._pictures
+            self._ways = self.camera.directions() if lens is None else lens.directions
 
     @property
     def optical_mount(self) -> Pose:
@@ -139,9 +150,11 @@ class Camera(Sensor[CameraReading]):
         rgb = self._renderer.render(pose[0], state)
         if rgb is None:
             return None
+        if self._pictures is not None:
+            rgb = self._pictures.picture(rgb)
         rgb = read_only(noisy(rgb, self.spec.noise_sigma, self, tick))
         if self._ways is None:
-            return CameraReading(tick, time, rgb, self.camera)
+            return CameraReading(tick, time, rgb, self.camera, lens=self.lens)
         hits = Hits.empty(self.camera.height, self.camera.width)
         limits = (self.spec.clip_min, self.spec.clip_max)
         rays = Rays(
@@ -150,7 +163,7 @@ class Camera(Sensor[CameraReading]):
         copy = copy_of(bodies, self.body)
         layout = self.scene.cast(rays, bodies, hits, state.wheels, copy)
         segments, things = segments_of(hits, layout)
-        return CameraReading(tick, time, rgb, self.camera, read_only(segments), things)
+        return CameraReading(tick, time, rgb, self.camera, read_only(segments), things, self.lens)
 
 
 def noisy(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mvsim_core.geometry.poses import Pose
+from mvsim_core.specs.camera import CameraSpec, RgbdCameraSpec, StereoCameraSpec
 from mvsim_core.specs.converters import (
     ANGLES,
     BOOLEAN,
@@ -17,9 +18,7 @@ from mvsim_core.specs.converters import (
     FILE,
     NUMBER,
     POINT3,
-    POSE2D,
     POSE3D,
-    RATE,
     WORDS,
     Color,
     Point3,
@@ -28,78 +27,46 @@ from mvsim_core.specs.params import (
     NOT_EMPTY,
     NOT_NEGATIVE,
     POSITIVE,
-    Alias,
-    Spec,
     Variants,
     above,
     at_least,
     in_range,
     one_of,
     param,
-    section,
 )
-from mvsim_core.specs.simulable import POSE_TOPICS, PublishSpec
-from mvsim_core.specs.visual import VisualSpec
+from mvsim_core.specs.sensor_base import (
+    DISPLAY,
+    FULL_TURN,
+    GLASS,
+    HALF_TURN,
+    LASER_MOUNT,
+    MOST_RAYS,
+    POSE_ALIASES,
+    PUBLISHED,
+    RAYS,
+    TURN_ON,
+    SensorSpec,
+    size_errors,
+)
 
-_POSE_ALIASES = (Alias("pose", POSE2D),)
-_FULL_TURN = above(0.0, 2 * math.pi, "(0, 360]")
-_HALF_TURN = above(0.0, math.pi, "(0, 180]")
-# Default mounts of the file format.
-_LASER_MOUNT = Pose(z=0.05)
-_CAMERA_MOUNT = Pose(z=0.5, roll=math.pi / 2, yaw=math.pi / 2)
-_INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
-
-
-_GLASS = "rays pass through surfaces whose opacity (alpha) is below 0.5"
-_RAYS = "rays are cast exactly, not sampled from a depth image"
-_DISPLAY = "RViz has its own display settings"
-_DEMAND = "a topic is published while it has subscribers"
-
-_LEVELS = "extension: standard deviation of each colour of each pixel, of 255 levels"
-_TURN_ON = "extension: standard deviation of a constant that is drawn by seed for each axis"
-
-#: Most rays or pixels of one sensor; a 4K image has 8.3 million pixels.
-MOST_RAYS = 10_000_000
-
-#: Classes of sensors that the message bus has messages for.
-PUBLISHED = ("laser", "lidar3d", "camera", "rgbd_camera", "imu", "gnss")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SensorSpec(Spec):
-    """Base of all sensors; `kind` is the class name of the file format."""
-
-    kind: str = ""
-    name: str = param("", attribute=True, help="default: a prefix and a running number")
-    pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
-    period: float = param(
-        0.1,
-        xml="sensor_period",
-        unit="s",
-        check=NOT_NEGATIVE,
-        also=(Alias("rate_hz", RATE),),
-        help="0: each step",
-    )
-    delay: float = param(
-        0.0,
-        unit="s",
-        check=NOT_NEGATIVE,
-        help="extension: time from measurement to output; the stamp is that of the measurement",
-    )
-    dropout: float = param(
-        0.0, check=in_range(0.0, 1.0), help="extension: probability that a reading is lost"
-    )
-    visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
-    publish: PublishSpec = section(PublishSpec(), "publish", PublishSpec)
-
-    def hints(self) -> Iterator[str]:
-        """Yield fields without effect, and topics that sensors do not have."""
-        yield from Spec.hints(self)
-        reason = "the pose of a sensor on its vehicle is in its readings"
-        yield from self.publish.without_effect(POSE_TOPICS, reason)
-        if self.kind not in PUBLISHED:
-            reason = f"the message bus has no message for a {self.kind}"
-            yield from self.publish.without_effect(("publish_topic",), reason)
+__all__ = [
+    "MOST_RAYS",
+    "NAME_PREFIXES",
+    "PUBLISHED",
+    "SENSORS",
+    "BumperSpec",
+    "CameraSpec",
+    "EncodersSpec",
+    "GnssSpec",
+    "ImuSpec",
+    "LaserSpec",
+    "Lidar3dSpec",
+    "MagnetometerSpec",
+    "RangeSpec",
+    "RgbdCameraSpec",
+    "SensorSpec",
+    "StereoCameraSpec",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +74,9 @@ class LaserSpec(SensorSpec):
     """A 2D laser scanner. The first ray is at -fov/2, the last at +fov/2."""
 
     kind: str = "laser"
-    pose: Pose = param(_LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad")
+    pose: Pose = param(LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
     height: float | None = param(None, conv=NUMBER, unit="m", help="overrides z of the pose")
-    fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=_FULL_TURN)
+    fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=FULL_TURN)
     nrays: int = param(181, check=in_range(2, MOST_RAYS, "[2, 10000000]"), also=("ray_count",))
     range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
     angle_std_noise: float = param(
@@ -127,23 +94,21 @@ class LaserSpec(SensorSpec):
     ignore_parent_body: bool = param(
         False, help="with raytrace_3d true: rays pass through the own vehicle, as else always"
     )
-    pass_glass: bool = param(False, help=f"where rays are cast against 3D shapes: {_GLASS}")
+    pass_glass: bool = param(False, help=f"where rays are cast against 3D shapes: {GLASS}")
     motion_distortion: bool = param(
         False,
         help="extension: rays are cast one after the other while the vehicle moves, a full turn in"
         " a period",
     )
     generate_intensity: bool = param(False, help="extension: brightness of the surface, 0 to 1")
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
-    viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=_DISPLAY)
-    viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=_DISPLAY)
-    viz_visible_points: bool = param(False, xml="viz_visiblePoints", no_effect=_DISPLAY)
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=DISPLAY)
+    viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=DISPLAY)
+    viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=DISPLAY)
+    viz_visible_points: bool = param(False, xml="viz_visiblePoints", no_effect=DISPLAY)
     viz_points_color: Color = param(
-        Color.hex("#ff000080"), xml="viz_pointsColor", no_effect=_DISPLAY
+        Color.hex("#ff000080"), xml="viz_pointsColor", no_effect=DISPLAY
     )
-    viz_plane_color: Color = param(
-        Color.hex("#0000ff10"), xml="viz_planeColor", no_effect=_DISPLAY
-    )
+    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor", no_effect=DISPLAY)
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the range, and if what only 3D rays can do is asked of planar ones."""
@@ -171,33 +136,33 @@ class Lidar3dSpec(SensorSpec):
     min_range: float = param(0.01, unit="m", check=NOT_NEGATIVE, also=("range_min",))
     max_range: float = param(80.0, unit="m", check=POSITIVE, also=("range_max",))
     vert_fov: float = param(
-        math.radians(30.0), xml="vert_fov_degrees", conv=DEGREES, unit="rad", check=_HALF_TURN
+        math.radians(30.0), xml="vert_fov_degrees", conv=DEGREES, unit="rad", check=HALF_TURN
     )
     vert_nrays: int = param(16, check=in_range(1, 100000))
     horz_nrays: int = param(180, check=in_range(1, 100000))
     vertical_ray_angles: tuple[float, ...] = param((), conv=ANGLES, unit="rad")
     horz_resolution_factor: float = param(
-        1.0, check=POSITIVE, help="of the original's depth images", no_effect=_RAYS
+        1.0, check=POSITIVE, help="of the original's depth images", no_effect=RAYS
     )
     vert_resolution_factor: float = param(
-        1.0, check=POSITIVE, help="of the original's depth images", no_effect=_RAYS
+        1.0, check=POSITIVE, help="of the original's depth images", no_effect=RAYS
     )
     max_vert_relative_depth_to_interpolate: float = param(
         0.3,
         check=NOT_NEGATIVE,
         also=("max_vert_relative_depth_to_interpolatate",),
         help="of the original's depth images",
-        no_effect=_RAYS,
+        no_effect=RAYS,
     )
     max_horz_relative_depth_to_interpolate: float = param(
         0.1,
         check=NOT_NEGATIVE,
         also=("max_horz_relative_depth_to_interpolatate",),
         help="of the original's depth images",
-        no_effect=_RAYS,
+        no_effect=RAYS,
     )
     ignore_parent_body: bool = param(False, help="rays pass through the own vehicle")
-    pass_glass: bool = param(False, help=_GLASS)
+    pass_glass: bool = param(False, help=GLASS)
     generate_intensity: bool = param(True, help="brightness of the surface; otherwise 1")
     motion_distortion: bool = param(
         True, help="columns are measured one after the other while the vehicle moves"
@@ -243,7 +208,7 @@ class Lidar3dSpec(SensorSpec):
         conv=FILE,
         help="CSV file of time [s], azimuth, zenith [deg] for a lidar that does not rotate",
     )
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=_DISPLAY)
+    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=DISPLAY)
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the range, the number of rays, the listed ring angles and the beam."""
@@ -261,124 +226,6 @@ class Lidar3dSpec(SensorSpec):
     def finished(self) -> Lidar3dSpec:
         """Return self with the listed ring angles in ascending order."""
         return replace(self, vertical_ray_angles=tuple(sorted(self.vertical_ray_angles)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CameraSpec(SensorSpec):
-    """A colour camera. The pose is that of the optical frame: z forward, x right, y down."""
-
-    kind: str = "camera"
-    pose: Pose = param(
-        _CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad"
-    )
-    ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
-    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
-    fx: float = param(500.0, unit="px", check=POSITIVE)
-    fy: float = param(500.0, unit="px", check=POSITIVE)
-    clip_min: float = param(0.01, unit="m", check=POSITIVE)
-    clip_max: float = param(1e4, unit="m", check=POSITIVE)
-    noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=_LEVELS)
-    segmentation: bool = param(False, help="also outputs the object that each pixel shows")
-
-    def errors(self) -> Iterator[str]:
-        """Yield errors in the clip distances and the size."""
-        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
-        yield from _clip_errors("clip", self.clip_min, self.clip_max)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StereoCameraSpec(SensorSpec):
-    """A stereo pair (an extension): two equal colour cameras with parallel axes.
-
-    The pose is the optical frame of the left camera: z forward, x right, y down.
-    """
-
-    kind: str = "stereo_camera"
-    pose: Pose = param(
-        _CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad"
-    )
-    baseline: float = param(
-        0.12, unit="m", check=POSITIVE, help="from the left camera to the right one"
-    )
-    ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
-    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
-    fx: float = param(500.0, unit="px", check=POSITIVE)
-    fy: float = param(500.0, unit="px", check=POSITIVE)
-    clip_min: float = param(0.01, unit="m", check=POSITIVE)
-    clip_max: float = param(1e4, unit="m", check=POSITIVE)
-    noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=_LEVELS)
-
-    def errors(self) -> Iterator[str]:
-        """Yield errors in the clip distances and the size."""
-        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
-        yield from _clip_errors("clip", self.clip_min, self.clip_max)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RgbdCameraSpec(SensorSpec):
-    """A depth camera with a colour camera beside it. The pose has x forward, z up.
-
-    `intensity_pose` is the colour camera's optical frame in the depth camera's frame.
-    """
-
-    kind: str = "rgbd_camera"
-    pose: Pose = param(
-        _CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=_POSE_ALIASES, unit="m, rad"
-    )
-    intensity_pose: Pose = param(
-        _INTENSITY_MOUNT, xml="relativePoseIntensityWRTDepth", conv=POSE3D, unit="m, rad"
-    )
-    sense_depth: bool = param(True)
-    sense_rgb: bool = param(True)
-    depth_ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    depth_nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    depth_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_ncols / 2")
-    depth_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_nrows / 2")
-    depth_fx: float = param(500.0, unit="px", check=POSITIVE)
-    depth_fy: float = param(500.0, unit="px", check=POSITIVE)
-    depth_clip_min: float = param(0.1, unit="m", check=POSITIVE)
-    depth_clip_max: float = param(15.0, unit="m", check=POSITIVE)
-    depth_resolution: float = param(1e-3, unit="m", check=POSITIVE, help="depth of one count")
-    depth_noise_sigma: float = param(1e-3, unit="m", check=NOT_NEGATIVE)
-    depth_noise_growth: float = param(
-        0.0,
-        unit="1/m",
-        check=NOT_NEGATIVE,
-        help="extension: times the square of the depth it is added to the standard deviation (in"
-        " quadrature), as stereo and structured light have it",
-    )
-    edge_holes: int = param(
-        0,
-        unit="px",
-        check=in_range(0, 100),
-        help="extension: no depth within this distance of what is nearer by more than 10 %",
-    )
-    rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    rgb_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_ncols / 2")
-    rgb_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_nrows / 2")
-    rgb_fx: float = param(500.0, unit="px", check=POSITIVE)
-    rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
-    rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
-    rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
-    rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=_LEVELS)
-    segmentation: bool = param(
-        False, help="also outputs the object that each pixel of the depth image shows"
-    )
-    show_3d_pointcloud: bool = param(False, no_effect=_DISPLAY)
-    publish_ros_depth_image: bool = param(True, no_effect=_DEMAND)
-    publish_ros_colored_pointcloud: bool = param(False, no_effect=_DEMAND)
-
-    def errors(self) -> Iterator[str]:
-        """Yield errors in the clip distances and the sizes."""
-        yield from size_errors("depth_ncols x depth_nrows", self.depth_ncols, self.depth_nrows)
-        yield from size_errors("rgb_ncols x rgb_nrows", self.rgb_ncols, self.rgb_nrows)
-        yield from _clip_errors("depth_clip", self.depth_clip_min, self.depth_clip_max)
-        yield from _clip_errors("rgb_clip", self.rgb_clip_min, self.rgb_clip_max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,20 +268,20 @@ class ImuSpec(SensorSpec):
         xml="angular_velocity_start_bias_std",
         unit="rad/s",
         check=NOT_NEGATIVE,
-        help=_TURN_ON,
+        help=TURN_ON,
     )
     linear_acceleration_start_bias: float = param(
         0.0,
         xml="linear_acceleration_start_bias_std",
         unit="m/s^2",
         check=NOT_NEGATIVE,
-        help=_TURN_ON,
+        help=TURN_ON,
     )
     angular_velocity_scale: float = param(
-        0.0, xml="angular_velocity_scale_std", check=NOT_NEGATIVE, help=_TURN_ON
+        0.0, xml="angular_velocity_scale_std", check=NOT_NEGATIVE, help=TURN_ON
     )
     linear_acceleration_scale: float = param(
-        0.0, xml="linear_acceleration_scale_std", check=NOT_NEGATIVE, help=_TURN_ON
+        0.0, xml="linear_acceleration_scale_std", check=NOT_NEGATIVE, help=TURN_ON
     )
     misalignment: float = param(
         0.0,
@@ -442,7 +289,7 @@ class ImuSpec(SensorSpec):
         conv=DEGREES,
         unit="rad",
         check=NOT_NEGATIVE,
-        help=f"of gyroscopes and accelerometers against the pose; {_TURN_ON}",
+        help=f"of gyroscopes and accelerometers against the pose; {TURN_ON}",
     )
     angular_velocity_max: float | None = param(
         None, conv=NUMBER, unit="rad/s", check=POSITIVE, help="extension: no reading is above it"
@@ -512,7 +359,7 @@ class RangeSpec(SensorSpec):
         xml="fov_degrees",
         conv=DEGREES,
         unit="rad",
-        check=_HALF_TURN,
+        check=HALF_TURN,
         help="full angle of the cone",
     )
     ray_spacing: float = param(
@@ -542,7 +389,7 @@ class RangeSpec(SensorSpec):
     )
     bodies_visible: bool = param(True, help="detects vehicles and blocks, not only what is fixed")
     ignore_parent_body: bool = param(True, help="rays pass through the own vehicle")
-    pass_glass: bool = param(False, help=_GLASS)
+    pass_glass: bool = param(False, help=GLASS)
 
     def errors(self) -> Iterator[str]:
         """Yield an error if the range is empty."""
@@ -591,7 +438,7 @@ class BumperSpec(SensorSpec):
         xml="sector_width_deg",
         conv=DEGREES,
         unit="rad",
-        check=_FULL_TURN,
+        check=FULL_TURN,
         help="absent: a full turn is shared out evenly",
     )
     first: float = param(
@@ -621,11 +468,6 @@ def range_errors(spec: LaserSpec | Lidar3dSpec | RangeSpec) -> Iterator[str]:
     """Yield an error if min_range is not below max_range."""
     if spec.min_range >= spec.max_range:
         yield f"min_range ({spec.min_range:g} m) must be below max_range ({spec.max_range:g} m)"
-
-
-def _clip_errors(name: str, low: float, high: float) -> Iterator[str]:
-    if low >= high:
-        yield f"{name}_min ({low:g} m) must be below {name}_max ({high:g} m)"
 
 
 SENSORS: Variants = Variants(
@@ -661,9 +503,3 @@ NAME_PREFIXES: dict[str, str] = {
     "magnetometer": "magnetometer",
     "bumper": "bumper",
 }
-
-
-def size_errors(names: str, columns: int, rows: int) -> Iterator[str]:
-    """Yield an error if a sensor has too many rays or pixels for the memory."""
-    if columns * rows > MOST_RAYS:
-        yield f"{names} must be <= {MOST_RAYS}, got {columns} x {rows} = {columns * rows}"

@@ -14,13 +14,14 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import Header, String
 
+from mvsim_core.rendering.lens import Lens
 from mvsim_core.rendering.pinhole import Pinhole
 from mvsim_core.sensors.camera import CLASSES, classes_of
 from mvsim_ros2.conversions.arrays import byte_array
 
 #: Unit of 16UC1 depth images [m] (REP-118).
 MILLIMETRE = 1e-3
-#: Coefficients of plumb_bob; the cameras have no distortion.
+#: Coefficients of plumb_bob of a camera without distortion.
 _NO_DISTORTION = [0.0] * 5
 _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 
@@ -77,9 +78,9 @@ def _image(pixels: npt.NDArray[Any], encoding: str, header: Header) -> Image:
 
 
 def camera_info_message(
-    camera: Pinhole, frame: str, stamp: Time, *, baseline: float = 0.0
+    camera: Pinhole, frame: str, stamp: Time, *, baseline: float = 0.0, lens: Lens | None = None
 ) -> CameraInfo:
-    """Return the intrinsics of a pinhole camera: P is [K 0], R the identity, D zeros.
+    """Return the intrinsics of a camera: P is [K 0], R the identity, D that of its lens or zeros.
 
     The right camera of a stereo pair is `baseline` [m] to the right of the origin of the frame, so
     that P[3] is -fx times that.
@@ -90,8 +91,8 @@ def camera_info_message(
         header=Header(stamp=stamp, frame_id=frame),
         height=camera.height,
         width=camera.width,
-        distortion_model="plumb_bob",
-        d=_NO_DISTORTION,
+        distortion_model="plumb_bob" if lens is None else lens.model,
+        d=_NO_DISTORTION if lens is None else list(lens.coefficients),
         k=k.ravel(),
         r=_IDENTITY,
         p=np.column_stack((k, shift)).ravel(),

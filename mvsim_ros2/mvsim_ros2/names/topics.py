@@ -303,7 +303,7 @@ CAMERA_INFO = Topic(
     "{sensor}/camera_info",
     CameraInfo,
     5,
-    "Intrinsics of the image with the same stamp; no distortion.",
+    "Intrinsics and distortion of the image with the same stamp.",
     frame="{sensor}_optical_frame",
 )
 CLASS_IMAGE = Topic(

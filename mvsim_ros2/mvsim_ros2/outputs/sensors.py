@@ -378,7 +378,8 @@ class CameraOutput(MultiTopicOutput):
 
     def publish(self, reading: Any, stamp: Time) -> None:
         """Publish intrinsics, image and segmentation."""
-        self._publish(0, camera_info_message, reading.camera, stamp)
+        info = partial(camera_info_message, lens=reading.lens)
+        self._publish(0, info, reading.camera, stamp)
         self._publish(1, color_image_message, reading.rgb, stamp)
         self._segments.publish(reading, stamp)
 

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: RUF009 (param and section describe the fields; their defaults are immutable)
+"""Cameras. Poses are mounts in the vehicle frame (world frame for cameras without a vehicle)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mvsim_core.geometry.poses import Pose
+from mvsim_core.specs.converters import (
+    NUMBER,
+    NUMBERS,
+    POSE3D,
+)
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    in_range,
+    one_of,
+    param,
+)
+from mvsim_core.specs.sensor_base import (
+    CAMERA_MOUNT,
+    DEMAND,
+    DISPLAY,
+    DISTORTIONS,
+    INTENSITY_MOUNT,
+    LEVELS,
+    POSE_ALIASES,
+    SensorSpec,
+    clip_errors,
+    size_errors,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraSpec(SensorSpec):
+    """A colour camera. The pose is that of the optical frame: z forward, x right, y down."""
+
+    kind: str = "camera"
+    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
+    ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
+    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
+    fx: float = param(500.0, unit="px", check=POSITIVE)
+    fy: float = param(500.0, unit="px", check=POSITIVE)
+    clip_min: float = param(0.01, unit="m", check=POSITIVE)
+    clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+    segmentation: bool = param(False, help="also outputs the object that each pixel shows")
+    distortion_model: str = param(
+        "plumb_bob",
+        check=one_of(*DISTORTIONS),
+        help="extension: as in sensor_msgs/CameraInfo and OpenCV; equidistant is a fisheye",
+    )
+    distortion: tuple[float, ...] = param(
+        (),
+        conv=NUMBERS,
+        help="extension: k1 k2 p1 p2 [k3] of plumb_bob, k1 k2 k3 k4 of equidistant; absent: none",
+    )
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """All coefficients of the distortion; empty: none."""
+        missing = DISTORTIONS[self.distortion_model] - len(self.distortion)
+        return (*self.distortion, *(0.0,) * missing) if self.distortion else ()
+
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the distortion, the clip distances and the size."""
+        most = DISTORTIONS[self.distortion_model]
+        if self.distortion and not 4 <= len(self.distortion) <= most:
+            wanted = "4" if most == 4 else "4 or 5"
+            yield (
+                f"distortion of {self.distortion_model} must be {wanted} numbers,"
+                f" got {len(self.distortion)}"
+            )
+        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
+        yield from clip_errors("clip", self.clip_min, self.clip_max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StereoCameraSpec(SensorSpec):
+    """A stereo pair (an extension): two equal colour cameras with parallel axes.
+
+    The pose is the optical frame of the left camera: z forward, x right, y down.
+    """
+
+    kind: str = "stereo_camera"
+    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
+    baseline: float = param(
+        0.12, unit="m", check=POSITIVE, help="from the left camera to the right one"
+    )
+    ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
+    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
+    fx: float = param(500.0, unit="px", check=POSITIVE)
+    fy: float = param(500.0, unit="px", check=POSITIVE)
+    clip_min: float = param(0.01, unit="m", check=POSITIVE)
+    clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the clip distances and the size."""
+        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
+        yield from clip_errors("clip", self.clip_min, self.clip_max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RgbdCameraSpec(SensorSpec):
+    """A depth camera with a colour camera beside it. The pose has x forward, z up.
+
+    `intensity_pose` is the colour camera's optical frame in the depth camera's frame.
+    """
+
+    kind: str = "rgbd_camera"
+    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
+    intensity_pose: Pose = param(
+        INTENSITY_MOUNT, xml="relativePoseIntensityWRTDepth", conv=POSE3D, unit="m, rad"
+    )
+    sense_depth: bool = param(True)
+    sense_rgb: bool = param(True)
+    depth_ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    depth_nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    depth_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_ncols / 2")
+    depth_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_nrows / 2")
+    depth_fx: float = param(500.0, unit="px", check=POSITIVE)
+    depth_fy: float = param(500.0, unit="px", check=POSITIVE)
+    depth_clip_min: float = param(0.1, unit="m", check=POSITIVE)
+    depth_clip_max: float = param(15.0, unit="m", check=POSITIVE)
+    depth_resolution: float = param(1e-3, unit="m", check=POSITIVE, help="depth of one count")
+    depth_noise_sigma: float = param(1e-3, unit="m", check=NOT_NEGATIVE)
+    depth_noise_growth: float = param(
+        0.0,
+        unit="1/m",
+        check=NOT_NEGATIVE,
+        help="extension: times the square of the depth it is added to the standard deviation (in"
+        " quadrature), as stereo and structured light have it",
+    )
+    edge_holes: int = param(
+        0,
+        unit="px",
+        check=in_range(0, 100),
+        help="extension: no depth within this distance of what is nearer by more than 10 %",
+    )
+    rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384))
+    rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    rgb_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_ncols / 2")
+    rgb_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_nrows / 2")
+    rgb_fx: float = param(500.0, unit="px", check=POSITIVE)
+    rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
+    rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
+    rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+    segmentation: bool = param(
+        False, help="also outputs the object that each pixel of the depth image shows"
+    )
+    show_3d_pointcloud: bool = param(False, no_effect=DISPLAY)
+    publish_ros_depth_image: bool = param(True, no_effect=DEMAND)
+    publish_ros_colored_pointcloud: bool = param(False, no_effect=DEMAND)
+
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the clip distances and the sizes."""
+        yield from size_errors("depth_ncols x depth_nrows", self.depth_ncols, self.depth_nrows)
+        yield from size_errors("rgb_ncols x rgb_nrows", self.rgb_ncols, self.rgb_nrows)
+        yield from clip_errors("depth_clip", self.depth_clip_min, self.depth_clip_max)
+        yield from clip_errors("rgb_clip", self.rgb_clip_min, self.rgb_clip_max)
