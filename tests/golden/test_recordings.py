@@ -151,14 +151,15 @@ def test_collisions_agree(folder: Path, name: str) -> None:
 
 @of_both(SLIDING)
 def test_a_turning_block_slides_as_far(folder: Path, name: str) -> None:
-    """The distance from the start agrees always, 5 mm; the place within 5 cm.
+    """The distance from the start agrees always; the place within 5 cm.
 
     The original's friction leans towards the direction in which its two points are heavier, by up
-    to 27 degrees; here it is opposite to the slip.
+    to 27 degrees; here it is opposite to the slip. And the original moves a block by its velocity
+    after each step, so that it stops v dt/2 = 5 mm earlier, where v²/(2 µ g) is exact here.
     """
     want = read_rows(folder, name)
     got = run_case(folder, read_cases(folder)[name], want["t"])
     ways = [np.hypot(r["b1_x"] - r["b1_x"][0], r["b1_y"] - r["b1_y"][0]) for r in (want, got)]
-    assert np.abs(ways[0] - ways[1]).max() < 5e-3
+    assert np.abs(ways[0] - ways[1]).max() < 2e-3 + 0.5 * 2.06 * 0.005
     for column in block_columns(want, got):
         assert np.abs(want[column] - got[column]).max() < 0.05, column

@@ -304,11 +304,11 @@ def test_anti_windup_leaves_saturation_at_once(flag: int, error: float) -> None:
 def test_a_reversal_keeps_what_carries_the_weight(sign: float, weight: float, left: float) -> None:
     """What a wheel has summed up against a wall is gone; the weight on a slope still counts."""
     p = pid(ki=10.0)
-    take_set_point(p, sign * 0.5, 0.0, sign * weight)
+    take_set_point(p, sign * 0.5, sign * weight)
     p["integral"] = sign * 3.0
-    take_set_point(p, 0.0, 0.0, sign * weight)
+    take_set_point(p, 0.0, sign * weight)
     assert p["integral"] == sign * 3.0
-    take_set_point(p, -sign * 0.2, 0.0, sign * weight)
+    take_set_point(p, -sign * 0.2, sign * weight)
     assert p["integral"] == sign * left
 
 

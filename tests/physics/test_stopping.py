@@ -168,7 +168,7 @@ def test_a_motor_too_weak_rolls_by_the_difference(kind: str, dt: float) -> None:
 @pytest.mark.parametrize("kind", list(VEHICLES))
 def test_stops_and_stays(kind: str, dt: float) -> None:
     """Commanded 0 in a curve it stands within a second, alike at all steps, and stays."""
-    w, r = load(vehicle(kind, kp=4.0), dt)
+    w, r = load(vehicle(kind, kp=2.0), dt)
     r.set_twist(0.5, 0.0, 0.5)
     w.run(3.0)
     start = r.pose
@@ -179,30 +179,36 @@ def test_stops_and_stays(kind: str, dt: float) -> None:
     w.run(5.0)
     assert r.pose.x == pytest.approx(at.x, abs=1e-9)
     assert r.pose.yaw == pytest.approx(at.yaw, abs=1e-9)
-    assert 0.0 < way < 0.12
+    assert 0.0 < way < 0.2
     assert (r.twist.vx, r.twist.wz) == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
-@pytest.mark.parametrize("friction", ["default", "ellipse"])
-@pytest.mark.parametrize("kind", ["differential", "rear drive", "torsen_4wd", "wheels"])
-def test_the_stopping_distance_converges_with_the_step(kind: str, friction: str) -> None:
-    """The way at a step of 0, extrapolated from 1 and 5 or from 5 and 10 ms: alike within 1 %.
-
-    The speed loop runs once a step and sees wheels that turn as fast as the vehicle moved a step
-    ago: it stops by up to 2 v dt earlier, an error of first order.
-    """
+@pytest.mark.parametrize(
+    ("kind", "friction"),
+    [
+        ("differential", "default"),
+        ("rear drive", "ellipse"),
+        ("front drive", "wardiagnemma"),
+        ("torsen_4wd", "circle"),
+        ("mecanum", "default"),
+        ("wheels", "circle"),
+    ],
+)
+@pytest.mark.parametrize("most", [8.0, 0.4])
+def test_the_stopping_distance_is_the_same_at_each_step(
+    kind: str, friction: str, most: float
+) -> None:
+    """Within 1 % at 1, 5 and 10 ms: where the loop is within its torque, and at its limit."""
     ways = []
     for dt in (0.001, 0.005, 0.01):
-        w, r = load(vehicle(kind, friction, kp=1.0, ki=1.0), dt)
+        w, r = load(vehicle(kind, friction, kp=1.0, ki=1.0, most=most), dt)
         r.set_twist(0.5)
-        w.run(8.0)
+        w.run(6.0)
         x = r.pose.x
         r.set_twist(0.0)
         w.run(2.0)
         ways.append(r.pose.x - x)
-    fine = ways[0] + 0.25 * (ways[0] - ways[1])
-    assert 2.0 * ways[1] - ways[2] == pytest.approx(fine, rel=0.01)
-    assert abs(ways[2] - fine) < 2.0 * 0.5 * 0.01
+    assert ways[1:] == pytest.approx([ways[0]] * 2, rel=0.01)
 
 
 @pytest.mark.parametrize("kind", list(VEHICLES))

@@ -27,6 +27,7 @@ from mvsim_core.specs.controller import (
     TwistPidSpec,
 )
 from mvsim_core.specs.dynamics import DrivetrainSpec
+from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import (
@@ -200,7 +201,11 @@ def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows]:
     if isinstance(controller, PidSpec):
         row["coast"] = controller.zero_command == "coast"
     n = roles.driven_count if isinstance(controller, PidSpec) else 0
-    return row, np.repeat(_pid_row(controller), n)
+    pids = np.repeat(_pid_row(controller), n)
+    # wheels that `friction.coupled` solves turn as fast as the vehicle moves after the step
+    rollers = any(wheel.has_rollers for wheel in spec.dynamics.wheels)
+    pids["lag"] = 1.0 if rollers or isinstance(spec.friction, EllipseSpec) else 0.0
+    return row, pids
 
 
 def _axle_x(wheels: tuple[WheelSpec, ...], roles: WheelRoles) -> float:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController, PidController
-from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import speed_loop_torque
 from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.dynamics.drivetrain import drive_wheels, shaft_speed
@@ -37,7 +37,8 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         set_steering(v, wheels, steering_of_twist(v), dt)
         want = filter_set_point(p, v.vx, dt)
         hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
-        take_set_point(p, want, v.odo_vx, hill)
+        measure(p, v.odo_vx)
+        take_set_point(p, want, hill)
         mode = stop_mode(v, abs(want) < p.zero, p.stop, abs(v.odo_vx), dt)
         torque = speed_loop_torque(v, p, mode, shaft_speed(v, wheels), p.feedforward * hill, dt)
         drive_wheels(v, wheels, torque)

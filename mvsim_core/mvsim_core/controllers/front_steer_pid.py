@@ -14,7 +14,7 @@ from typing import ClassVar
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import speed_loop_torque
 from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.dynamics.steering import CREEP, set_steering, steering_of_twist
@@ -50,7 +50,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(n):
             w = wheels[first + k]
             p = pids[v.pid0 + k]
-            p.actual = rolling_speed(w, v.odo_vx, v.odo_wz)
+            measure(p, rolling_speed(w, v.odo_vx, v.odo_wz))
             fastest = max(fastest, abs(p.actual))
         wish = steering_of_twist(v)
         set_steering(v, wheels, wish, dt)
@@ -65,7 +65,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
             p = pids[v.pid0 + k]
             w = wheels[first + k]
             target = filter_set_point(p, rolling_speed(w, v.vx, wz), dt)
-            take_set_point(p, target, p.actual, hill * w.radius)
+            take_set_point(p, target, hill * w.radius)
             stop = stop and abs(p.target) < p.zero
         mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):

@@ -57,8 +57,15 @@ def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def take_set_point(p: Row, target: float, actual: float, weight: float) -> None:
-    """Enter set point and measured speed of this step [m/s].
+def measure(p: Row, speed: float) -> None:
+    """Enter the measured speed of this step [m/s]."""
+    p.before = p.actual
+    p.actual = speed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take_set_point(p: Row, target: float, weight: float) -> None:
+    """Enter the set point of this step [m/s].
 
     What the integral has become against a wall, or against losses, says nothing about the way
     back. Only the weight on a slope is the same both ways.
@@ -66,7 +73,6 @@ def take_set_point(p: Row, target: float, actual: float, weight: float) -> None:
     Args:
         p: One row of PID.
         target: Set point [m/s].
-        actual: Measured speed [m/s].
         weight: Torque that carries the vehicle's weight along the slope it stands on [N m].
     """
     if target * p.last < 0.0:
@@ -74,7 +80,6 @@ def take_set_point(p: Row, target: float, actual: float, weight: float) -> None:
     if target != 0.0:
         p.last = target
     p.target = target
-    p.actual = actual
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -35,7 +35,12 @@ def speed_loop_torque(
         reset_pid(p)
         return 0.0
     limit_pid(v, p, omega)
-    if mode == BRAKING:
-        drop_pushing_integral(v, p)
-    torque = pid_output(p, p.target - p.actual, feedforward, dt)
-    return only_braking(torque, p.actual) if mode == BRAKING else torque
+    if mode != BRAKING:
+        return pid_output(p, p.target - p.actual, feedforward, dt)
+    drop_pushing_integral(v, p)
+    speed = p.actual
+    if v.coast == 0:  # that in the middle of the step, so that the way to the stop is right
+        speed += (0.5 + p.lag) * (p.actual - p.before)
+        if speed * p.actual < 0.5 * p.actual * p.actual:  # it stops within the step, or slips
+            speed = 0.5 * p.actual
+    return only_braking(pid_output(p, p.target - speed, feedforward, dt), p.actual)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import speed_loop_torque
 from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.state.arrays import IntArray, Rows
@@ -38,8 +38,10 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         # weight along the slope, shared by all driven wheels
         paired = 2 * (v.n_wheels // 2)
         hill = -bodies[v.body].slope_x * v.chassis_mass * gravity / paired
-        take_set_point(p_l, want_l, v_l, hill * left.radius)
-        take_set_point(p_r, want_r, v_r, hill * right.radius)
+        measure(p_l, v_l)
+        measure(p_r, v_r)
+        take_set_point(p_l, want_l, hill * left.radius)
+        take_set_point(p_r, want_r, hill * right.radius)
         stop = abs(want_l) < p_l.zero and abs(want_r) < p_r.zero
         mode = stop_mode(v, stop, p_l.stop, max(abs(v_l), abs(v_r)), dt)
         forward_l = p_l.feedforward * hill * left.radius

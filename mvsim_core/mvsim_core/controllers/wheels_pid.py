@@ -11,7 +11,7 @@ from __future__ import annotations
 from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
-from mvsim_core.controllers.pid import filter_set_point, take_set_point
+from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import speed_loop_torque
 from mvsim_core.controllers.stopping import stop_mode
 from mvsim_core.state.arrays import IntArray, Row, Rows
@@ -55,7 +55,8 @@ def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
             p = pids[v.pid0 + k]
             target = filter_set_point(p, surface_speed(w, v.vx, v.vy, v.wz), dt)
             hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
-            take_set_point(p, target, w.omega * w.radius, hill)
+            measure(p, w.omega * w.radius)
+            take_set_point(p, target, hill)
             stop = stop and abs(p.target) < p.zero
             fastest = max(fastest, abs(p.actual))
         mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)

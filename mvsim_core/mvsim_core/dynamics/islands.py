@@ -42,6 +42,9 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: 
         b.fx = 0.0
         b.fy = 0.0
         b.torque = 0.0
+        b.old_share = 0.5 if b.ground_r > 0.0 and b.kind == DYNAMIC else 0.0
+        if b.push_steps > 0:
+            add_push(b)
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
         if v.body < 0:
@@ -63,6 +66,18 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: 
             b.fy += fy
             b.torque += (x - b.com_x) * fy - (y - b.com_y) * fx
     return bad
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_push(b: Row) -> None:
+    """Add the force that is applied to a body for this step."""
+    c, s = math.cos(b.yaw), math.sin(b.yaw)
+    fx, fy = c * b.push_x + s * b.push_y, -s * b.push_x + c * b.push_y
+    b.fx += fx
+    b.fy += fy
+    b.torque += b.push_turn + (b.push_at_x - b.com_x) * fy - (b.push_at_y - b.com_y) * fx
+    b.push_steps -= 1
+    b.old_share = 0.5
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -203,4 +218,6 @@ def stop_block(b: Row, rubbed: FloatArray, vx: float, vy: float, limit: float) -
     if not (math.hypot(x, first) <= limit and math.hypot(x, second) <= limit):
         return False
     rubbed[0], rubbed[1], rubbed[2], rubbed[3] = x, first, x, second
+    if limit > 0.0:  # it comes to rest within the step
+        b.old_share = 0.5 * math.hypot(x, max(abs(first), abs(second))) / limit
     return True

@@ -13,6 +13,7 @@ import math
 
 from numba import njit
 
+from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.state.arrays import Row
 
 #: Speed around which rolling resistance sets in [m/s].
@@ -20,12 +21,12 @@ ONSET = 0.01
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def caster_forces(w: Row, turn: float, c_rr: float, limit: float, dt: float) -> None:
+def caster_forces(b: Row, w: Row, c_rr: float, limit: float, dt: float) -> None:
     """Write force, heading and spin of a caster.
 
     Args:
+        b: Row of BODY of its vehicle.
         w: Row of WHEEL.
-        turn: Yaw rate of its vehicle [rad/s].
         c_rr: Rolling resistance [1].
         limit: Largest force of the ground [N].
         dt: Time step [s].
@@ -40,13 +41,13 @@ def caster_forces(w: Row, turn: float, c_rr: float, limit: float, dt: float) -> 
         w.omega = 0.0
         return
     resistance = c_rr * w.normal * speed / math.sqrt(speed * speed + ONSET * ONSET)
-    # at most what halves its speed: all wheels brake the vehicle at a time
-    resistance = min(resistance, limit, 0.5 * speed * w.carried / dt)
-    along = -resistance * w.vx / speed
-    left = -resistance * w.vy / speed
+    ahead, aside = w.vx / speed, w.vy / speed
+    resistance = min(resistance, limit, BRAKED * speed * moved_mass(b, w, ahead, aside) / dt)
+    along = -resistance * ahead
+    left = -resistance * aside
     w.fx = w.yaw_c * along - w.yaw_s * left
     w.fy = w.yaw_s * along + w.yaw_c * left
-    swivel(w, speed, turn, dt)
+    swivel(w, speed, b.wz, dt)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -22,7 +22,7 @@ from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Row, Rows
 HOLD_SPEED = 0.05
 #: Share of the torque that stops a vehicle within a step above which resistance acts as a brake:
 #: the spin that it depends on is a step old, and a turning vehicle answers more. For the law per
-#: axis the share is larger, since recordings of MVSim 1.2 hold up to it.
+#: axis the share is larger and of what the wheel carries, since recordings of MVSim 1.2 hold so.
 NEAR_STOP, NEAR_STOP_PER_AXIS = 0.1, 0.3
 
 
@@ -39,6 +39,7 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
         body_vx = c * b.vx + s * b.vy
         body_vy = -s * b.vx + c * b.vy
         per_x, per_y = 1.0 / b.cos_x, 1.0 / b.cos_y
+        tilted = b.slope_x != 0.0 or b.slope_y != 0.0
         pressing = gravity * upright(b)
         if v.transfer != 0:
             transfer_weight(b, wheels, v, gravity, dt)
@@ -66,15 +67,25 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.normal = w.carried * pressing
             w.gravity_x = w.carried * gravity * b.slope_x
             w.gravity_y = w.carried * gravity * b.slope_y
-            w.slope_x = cw * w.gravity_x + sw * w.gravity_y
-            w.slope_y = -sw * w.gravity_x + cw * w.gravity_y
             w.idle = idle
             if held == 0 or w.held == 0:  # `friction.hold` tells those apart that stood
                 w.held = held
             w.limit_x = math.nan
             w.spin_free = math.nan
             w.omega0 = w.omega
-        coupled = 1 if overshoots(b, wheels, v) else 0
+        slows = False
+        if tilted:
+            balance_weight(b, wheels, v)
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
+            w.slope_x = w.yaw_c * w.gravity_x + w.yaw_s * w.gravity_y
+            w.slope_y = -w.yaw_s * w.gravity_x + w.yaw_c * w.gravity_y
+            slows = slows or (tilted and idle != 0 and abs(w.vx) < HOLD_SPEED)
+        lead = bodies[b.leader] if b.leader >= 0 else b
+        stopping = v.stop_time > 0.0 and v.coast == 0
+        # the wheels of what is pushed or stops turn as fast as it moves at the end of the step
+        together = stopping or slows or lead.push_steps > 0
+        coupled = 1 if together or overshoots(b, wheels, v) else 0
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             if wheels[k].caster != 0 and idle != 0:
                 coupled = 1  # on a slope the other wheels hold what the caster carries
@@ -94,6 +105,34 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
                 w.fy = 0.0
                 w.gravity_x = 0.0
                 w.gravity_y = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def balance_weight(b: Row, wheels: Rows, v: Row) -> None:
+    """Let the weight along a slope act at the centre of mass, whatever each wheel carries.
+
+    A weight that acts elsewhere turns a vehicle without losing height. What one of several
+    vehicles in an island carries is not known: it stays as it is.
+    """
+    moment, carried, mx, my = 0.0, 0.0, 0.0, 0.0
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        moment += (w.x - b.com_x) * w.gravity_y - (w.y - b.com_y) * w.gravity_x
+        carried += w.carried
+        mx += w.x / v.n_wheels
+        my += w.y / v.n_wheels
+    if b.leader >= 0 or abs(carried - b.mass) > 1e-9 * b.mass:
+        return
+    spread = 0.0
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        spread += (w.x - mx) * (w.x - mx) + (w.y - my) * (w.y - my)
+    if spread > 0.0:
+        couple = -moment / spread
+        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+            w = wheels[k]
+            w.gravity_x -= couple * (w.y - my)
+            w.gravity_y += couple * (w.x - mx)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -127,19 +166,29 @@ def rolling_torque(c_rr: float, normal: float, radius: float, omega: float) -> f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def stops_wheel(w: Row, rolling: float, limit: float, near: float, dt: float) -> bool:
+def stops_wheel(b: Row, w: Row, rolling: float, limit: float, near: float, dt: float) -> bool:
     """Return whether rolling resistance [N m] is near to turning a wheel's motion round.
 
-    It brakes the wheel's inertia and, through the ground, the mass that it carries; on ice, only
-    the former. Then it has to act as a brake, which stops and holds; as a torque it would throw
-    the wheel to and fro.
+    It brakes the wheel's inertia and, through the ground, its share in the mass that all wheels
+    move (`moved_mass`) at the speed at which wheel and vehicle agree; on ice, only the former.
+    Then it has to act as a brake, which stops and holds; as a torque it would throw the wheel to
+    and fro.
     """
     if rolling == 0.0:
         return False
-    own = w.inertia * abs(w.omega) / dt
-    carried = w.carried * w.radius * w.radius * abs(w.omega) / dt
-    stops_vehicle = abs(rolling) > near * (own + carried)
-    return bool(stops_vehicle or abs(rolling) - w.radius * limit > 0.5 * own)
+    own = w.inertia * abs(w.omega)
+    rolls = w.radius * w.radius * abs(w.omega)
+    lever = 0.0
+    if near != NEAR_STOP_PER_AXIS:
+        lever = (w.x - b.com_x) * w.yaw_s - (w.y - b.com_y) * w.yaw_c
+        if w.torque == 0.0:  # a motor may turn a wheel whose vehicle stands against an obstacle
+            speed = abs(w.vy) + (abs(w.vx) if w.omega * w.vx > 0.0 else 0.0)
+            rolls = min(rolls, w.radius * speed)
+    turning = b.inertia + b.mass * lever * lever
+    torque = abs(rolling) * dt
+    if torque * turning > near * (own * turning + w.carried * b.inertia * rolls):
+        return True
+    return bool(torque - w.radius * limit * dt > 0.5 * own)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -28,6 +28,7 @@ from mvsim_core.friction.contact import (
     stops_wheel,
 )
 from mvsim_core.friction.coupled import COUPLED, wheel_force
+from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.friction.rollers import roller_forces, roller_hold
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
@@ -69,7 +70,7 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         w.limit_y = limit if w.rollers == 0 else c_rr * w.normal
         w.limit_round = p.circle
         if w.caster != 0:
-            caster_forces(w, bodies[w.body].wz, c_rr, limit, dt)
+            caster_forces(bodies[w.body], w, c_rr, limit, dt)
             continue
         if w.held != 0:
             continue
@@ -79,13 +80,14 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             if p.hold != 0 and w.idle != 0 and tilted and math.hypot(w.vx, w.vy) < HOLD_SPEED:
                 roller_hold(w, limit)
             else:
-                roller_forces(w, torque, limit, c_rr, dt)
+                roller_forces(bodies[w.body], w, torque, limit, c_rr, dt)
             continue
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
         w.resist = slope_brake(w) if p.hold != 0 else 0.0
-        near = NEAR_STOP if p.circle != 0 else NEAR_STOP_PER_AXIS
-        if stops_wheel(w, rolling, limit, near, dt):
+        together = p.circle != 0 or p.r1 > 0.0 or p.r2 > 0.0
+        near = NEAR_STOP if together else NEAR_STOP_PER_AXIS
+        if stops_wheel(bodies[w.body], w, rolling, limit, near, dt):
             w.coupled = COUPLED
             w.resist += abs(rolling)
         else:
@@ -93,7 +95,8 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         drag = 0.0
         if p.r1 > 0.0 or p.r2 > 0.0:
             drag = ground_drag(w.vx, w.normal, p.r1, p.r2, p.a_roll)
-            drag = clamp(drag, abs(w.vx) * w.carried / dt)  # it stops, it does not push back
+            mass = moved_mass(bodies[w.body], w, 1.0, 0.0)
+            drag = clamp(drag, BRAKED * abs(w.vx) * mass / dt)  # it does not push back
             w.drag = drag
         # the drag acts on the vehicle, not on the wheel's spin
         w.spin_free = w.omega + (torque + w.radius * drag) / w.inertia * dt

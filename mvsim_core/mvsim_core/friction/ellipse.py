@@ -104,18 +104,19 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if w.caster != 0:
             mu = p.c_s * p.s_sat if math.isnan(w.region_mu) else w.region_mu
             c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
-            caster_forces(w, bodies[w.body].wz, c_rr, mu * w.normal, dt)
+            caster_forces(bodies[w.body], w, c_rr, mu * w.normal, dt)
             continue
         surface = w.omega * w.radius
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
+        holds = w.coupled != 0 and p.hold != 0 and w.idle != 0 and w.slope_x != 0.0
         w.coupled = ACROSS
         alpha = slip_angle(w.vx, w.vy)
         spin = dt / w.inertia
         most = capacities(p, w.normal, alpha, p.s_sat)[0]
         w.resist = 0.0
-        if stops_wheel(w, rolling, most, NEAR_STOP, dt):
+        if holds or stops_wheel(bodies[w.body], w, rolling, most, NEAR_STOP, dt):
             w.coupled = COUPLED
             w.resist = abs(rolling) + (slope_brake(w) if p.hold != 0 else 0.0)
         else:
@@ -128,7 +129,10 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if squared < STICK_SPEED * STICK_SPEED:
             stick = 1.0 - math.sqrt(squared) / STICK_SPEED
             most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
-            most_y = max(most_y, stick * w.normal * p.c_alpha * p.alpha_sat)
+        squared = w.vx * w.vx + w.vy * w.vy
+        if squared < STICK_SPEED * STICK_SPEED:  # also where the wheel spins
+            stick = 1.0 - math.sqrt(squared) / STICK_SPEED
+            most_y = max(most_y, stick * capacities(p, w.normal, p.alpha_sat, slip)[1])
         if not math.isnan(w.region_mu):
             most = min(most, w.region_mu * w.normal)
             most_x = min(most_x, w.region_mu * w.normal)

@@ -50,9 +50,16 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
     any_held = False
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
-        if v.body >= 0 and wheels[v.wheel0].held != 0:
+        if v.body < 0:
+            continue
+        b = bodies[v.body]
+        held = wheels[v.wheel0].held != 0
+        if (held or (v.stop_time > 0.0 and v.coast == 0)) and b.ideal == 0:
+            lead = bodies[b.leader] if b.leader >= 0 else b
+            lead.old_share = 0.5
+        if held:
             any_held = True
-            shared = shared or bodies[v.body].leader >= 0
+            shared = shared or b.leader >= 0
     if not any_held:
         return
     for turn in range(SHARED_ROUNDS if shared else 1):
@@ -63,6 +70,47 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
                 worst = max(worst, hold_vehicle(bodies, wheels, v, turn == 0, dt))
         if worst < SETTLED:
             break
+    for i in range(vehicles.shape[0]):
+        v = vehicles[i]
+        if v.body >= 0 and wheels[v.wheel0].held == HELD:
+            b = bodies[v.body]
+            lead = bodies[b.leader] if b.leader >= 0 else b
+            if b.ideal == 0 and speed_after(lead, dt) < 1e-9:
+                lead.old_share = 0.5 * effort(wheels, v)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def effort(wheels: Rows, v: Row) -> float:
+    """Return the largest share of its limits that a wheel uses [1].
+
+    That much of the step a vehicle moves which comes to rest in it at a constant rate.
+    """
+    most = 0.0
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        along, across = grip_forces(w)
+        limit = w.limit_x
+        lever = w.radius * abs(w.grip_c)
+        brake = brake_of(v, w, k - v.wheel0)
+        if brake < limit * lever:
+            limit = brake / lever
+        if limit > 0.0:
+            most = max(most, abs(along) / limit)
+        if w.limit_round != 0 and w.limit_x > 0.0:
+            most = max(most, math.hypot(along, across) / w.limit_x)
+        elif w.limit_y > 0.0:
+            most = max(most, abs(across) / w.limit_y)
+    return min(1.0, most)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def speed_after(lead: Row, dt: float) -> float:
+    """Return the motion that the forces so far leave after the step [m/s, rad/s]."""
+    c, s = math.cos(lead.yaw), math.sin(lead.yaw)
+    vx = lead.cvx + (c * lead.fx - s * lead.fy) / lead.mass * dt
+    vy = lead.cvy + (s * lead.fx + c * lead.fy) / lead.mass * dt
+    wz = lead.wz + lead.torque / lead.inertia * dt
+    return float(abs(vx) + abs(vy) + abs(wz))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -101,11 +149,7 @@ def stands(lead: Row, dt: float) -> bool:
     """Return whether the forces so far leave no motion after the step."""
     if abs(lead.cvx) + abs(lead.cvy) + abs(lead.wz) > STANDING:
         return False
-    c, s = math.cos(lead.yaw), math.sin(lead.yaw)
-    vx = lead.cvx + (c * lead.fx - s * lead.fy) / lead.mass * dt
-    vy = lead.cvy + (s * lead.fx + c * lead.fy) / lead.mass * dt
-    wz = lead.wz + lead.torque / lead.inertia * dt
-    return bool(abs(vx) + abs(vy) + abs(wz) < 10.0 * SETTLED)
+    return speed_after(lead, dt) < 10.0 * SETTLED
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -20,8 +20,31 @@ from mvsim_core.state.arrays import Row, Rows
 TRANSFER_TIME = 0.02
 #: Spreads of wheels below this share of the largest one, squared, count as a line.
 LINE = 1e-12
+#: Part of its speed that a resistance may take from a vehicle in a step: near rest it is a brake.
+#: Together with laws that are left alone up to `friction.coupled.STABLE` no energy appears.
+BRAKED = 0.2
 #: Values of VEHICLE.tipping: all wheels carry the chassis, some do not, it would tip over.
 STANDS, LIFTS, TIPS = 0, 1, 2
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def moved_mass(b: Row, w: Row, along: float, left: float) -> float:
+    """Return the share of a wheel in the mass that forces at all wheels move [kg].
+
+    If each wheel takes a part c of its velocity times this mass in a direction of its own, the
+    vehicle loses at most the part c of its energy of motion: Σ m_i d dᵀ <= M, d being the
+    direction with its lever about the centre of mass.
+
+    Args:
+        b: Row of BODY of its vehicle.
+        w: Row of WHEEL.
+        along: Direction, a unit vector in the frame of the wheel.
+        left: Its other component.
+    """
+    dx = w.yaw_c * along - w.yaw_s * left
+    dy = w.yaw_s * along + w.yaw_c * left
+    lever = (w.x - b.com_x) * dy - (w.y - b.com_y) * dx
+    return float(w.carried * b.inertia / (b.inertia + b.mass * lever * lever))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

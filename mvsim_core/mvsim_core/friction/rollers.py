@@ -15,6 +15,7 @@ import math
 from numba import njit
 
 from mvsim_core.friction.contact import clamp, set_force
+from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.state.arrays import Row
 
 #: Below this cosine between grip and heading the motor exerts no force on the ground.
@@ -24,10 +25,11 @@ ONSET = 0.01
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -> None:
+def roller_forces(b: Row, w: Row, torque: float, limit: float, c_rr: float, dt: float) -> None:
     """Write force and spin of a wheel with rollers.
 
     Args:
+        b: Row of BODY of its vehicle.
         w: Row of WHEEL.
         torque: Motor torque less bearing losses [N m].
         limit: Largest force of the ground [N].
@@ -38,9 +40,8 @@ def roller_forces(w: Row, torque: float, limit: float, c_rr: float, dt: float) -
     # across the grip the rollers turn: their speed is that of the contact point
     rolls = -(w.vx - w.omega * w.radius) * s + w.vy * c
     drag = -c_rr * w.normal * rolls / math.sqrt(rolls * rolls + ONSET * ONSET)
-    # at most what takes a quarter of their speed: all wheels push the vehicle at a time
-    mass = 1.0 / (1.0 / w.carried + s * s * w.radius * w.radius / w.inertia)
-    drag = clamp(drag, min(limit, 0.25 * abs(rolls) * mass / dt))
+    mass = 1.0 / (1.0 / moved_mass(b, w, -s, c) + s * s * w.radius * w.radius / w.inertia)
+    drag = clamp(drag, min(limit, BRAKED * abs(rolls) * mass / dt))
     grip = 0.0
     if abs(c) > NO_HOLD:
         # the spin at which the contact point does not slip along the grip direction

@@ -39,16 +39,25 @@ def advance(b: Row, g: Row, old: tuple[float, float], px: float, py: float, dt: 
 
 
 @inner
-def advance_free(b: Row, g: Row, dt: float) -> None:
-    """Advance a body whose velocity nothing changes."""
+def advance_free(b: Row, g: Row, old_share: float, dt: float) -> None:
+    """Advance a body whose velocity no contact changes.
+
+    Its way is that of its new velocity and, with a share, that of the velocity before the step.
+    Where something may touch it in this step there is no share, as the contact solver counts.
+    """
     turn_to(g, b.yaw)
     px = b.x + g.c * b.com_x - g.s * b.com_y
     py = b.y + g.s * b.com_x + g.c * b.com_y
     b.impulse_x = 0.0
     b.impulse_y = 0.0
-    b.yaw += b.wz * dt
-    px += b.cvx * dt
-    py += b.cvy * dt
+    vx, vy, wz = b.cvx, b.cvy, b.wz
+    if old_share > 0.0:
+        vx += old_share * (b.vx - b.wz_before * (py - b.y) - vx)
+        vy += old_share * (b.vy + b.wz_before * (px - b.x) - vy)
+        wz += old_share * (b.wz_before - wz)
+    b.yaw += wz * dt
+    px += vx * dt
+    py += vy * dt
     advance(b, g, (b.vx, b.vy), px, py, dt)
 
 
@@ -56,7 +65,7 @@ def advance_free(b: Row, g: Row, dt: float) -> None:
 def advance_active(b: Row, g: Row, a: Row, dt: float) -> None:
     """Advance a body by what the contact solution, a row of ACTIVE, says."""
     if a.changed == 0:
-        advance_free(b, g, dt)
+        advance_free(b, g, 0.0, dt)
         return
     # relative to the start of the step, so that small motions far from the origin stay exact
     turn_to(g, b.yaw)
@@ -104,5 +113,5 @@ def free_kernel(  # noqa: PLR0913 (arrays of a kernel)
     for k in range(movers.shape[0]):
         b = bodies[movers[k]]
         b.touching = 0
-        advance_free(b, guards[k], dt)
+        advance_free(b, guards[k], b.old_share, dt)
     return CLEAR

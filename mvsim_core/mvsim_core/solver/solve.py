@@ -217,7 +217,7 @@ def contacts_kernel(  # noqa: PLR0913 (arrays of a kernel)
         b.touching = 0
         slot = slots[movers[k]]
         if slot < 0:
-            advance_free(b, guards[k], dt)
+            advance_free(b, guards[k], b.old_share, dt)
             continue
         a = active[slot]
         b.touching = a.touching

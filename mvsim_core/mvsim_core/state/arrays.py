@@ -67,6 +67,13 @@ BODY = np.dtype(
         ("fx", "f8"),  # N, sum of the wheel forces, body frame
         ("fy", "f8"),  # N
         ("torque", "f8"),  # N m, about the centre of mass
+        ("push_x", "f8"),  # N, applied force, world frame
+        ("push_y", "f8"),  # N
+        ("push_turn", "f8"),  # N m, applied torque
+        ("push_at_x", "f8"),  # m, where the applied force acts, body frame
+        ("push_at_y", "f8"),  # m
+        ("push_steps", "i8"),  # steps for which it acts on; 0: nothing is applied
+        ("old_share", "f8"),  # 1, share of the velocity before the step in the way of the step
         ("impulse_x", "f8"),  # N s, contact impulse of the last step, world frame
         ("impulse_y", "f8"),  # N s
         ("kind", "i8"),  # STATIC, DYNAMIC, KINEMATIC or FREE
@@ -244,6 +251,8 @@ PID = np.dtype(
         ("stop", "f8"),  # m/s, a speed below it counts as standing
         ("target", "f8"),  # m/s, filtered set point of the last step
         ("actual", "f8"),  # m/s, measured speed of the last step
+        ("before", "f8"),  # m/s, measured speed of the step before that
+        ("lag", "f8"),  # 1, steps by which its wheels follow the motion of a vehicle that stops
         ("integral", "f8"),  # N m
         ("derivative", "f8"),  # m/s, filtered error
         ("forward", "f8"),  # N m, feed-forward of the last step

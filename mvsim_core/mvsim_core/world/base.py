@@ -30,6 +30,7 @@ from mvsim_core.world.vehicle import Vehicle
 STILL = (
     *("vx", "vy", "wz", "cvx", "cvy", "ax", "ay", "az"),
     *("wz_before", "vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
+    "push_steps",
 )
 
 

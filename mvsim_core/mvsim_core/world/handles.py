@@ -16,11 +16,15 @@ import numpy as np
 from mvsim_core.animation.waypoint_path import RUNNING_PART, WALKING
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry.poses import Pose, Twist
-from mvsim_core.state.arrays import FloatArray
+from mvsim_core.state.arrays import DYNAMIC, FloatArray
 from mvsim_core.state.entities import Entity
 
 if TYPE_CHECKING:
     from mvsim_core.world.base import Entities
+
+
+#: Steps for which a force without an end acts.
+MOST_STEPS = 2**62
 
 
 class Handle:
@@ -164,6 +168,48 @@ class Handle:
         vx_wheel, vy_wheel = c * wheel_vx_v + s * wheel_vy_v, c * wheel_vy_v - s * wheel_vx_v
         wheels["omega"] = (vx_wheel + vy_wheel * wheels["tan_grip"]) / wheels["radius"]
 
+    def apply_force(
+        self,
+        fx: float,
+        fy: float,
+        torque: float = 0.0,
+        *,
+        at: tuple[float, float] | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Let a force act on it, and on what it is welded to, instead of any applied before.
+
+        It is constant in the world frame and ends when the body is welded, unwelded or teleported.
+
+        Args:
+            fx: Force along x of the world [N].
+            fy: Force along y of the world [N].
+            torque: Torque about the vertical [N m], positive to the left.
+            at: Where the force acts, body frame [m]; None: at the centre of mass of all that
+                moves with it.
+            seconds: For how long; None: in the next step only; inf: until it is replaced.
+
+        Raises:
+            CommandError: A value is not finite, or the body does not move by forces: a fixed or
+                animated one, or a vehicle with an ideal controller.
+        """
+        require_finite("force", fx=fx, fy=fy, torque=torque, **_named(at))
+        if seconds is not None and not seconds >= 0.0:
+            raise CommandError(f"force: expected seconds >= 0 [s], got {seconds}")
+        member = self._body
+        bodies = self._world.data.bodies
+        b = bodies[member["leader"]] if member["leader"] >= 0 else member
+        if b["kind"] != DYNAMIC or b["ideal"] or not b["mass"] > 0.0:
+            raise CommandError(f"{self.name}: forces do not move it")
+        steps = 1 if seconds is None else seconds / self._world.dt
+        x, y = (float(b["com_x"]), float(b["com_y"])) if at is None else at
+        if at is not None and member["leader"] >= 0:
+            c, s = math.cos(member["off_yaw"]), math.sin(member["off_yaw"])
+            x, y = member["off_x"] + c * x - s * y, member["off_y"] + s * x + c * y
+        b["push_x"], b["push_y"], b["push_turn"] = fx, fy, torque
+        b["push_at_x"], b["push_at_y"] = x, y
+        b["push_steps"] = round(min(steps, MOST_STEPS))
+
     def __repr__(self) -> str:
         """Return name and pose."""
         p = self.pose
@@ -302,6 +348,10 @@ class PivotHandles(Mapping[str, Pivot]):
     def __len__(self) -> int:
         """Return how many there are."""
         return sum(1 for _ in self)
+
+
+def _named(at: tuple[float, float] | None) -> dict[str, float]:
+    return {} if at is None else {"at x": at[0], "at y": at[1]}
 
 
 def require_finite(what: str, **values: float) -> None:

@@ -170,6 +170,7 @@ def _release(data: Data, ground: Ground, entity: Entity) -> None:
     """Restore the own mass of an entity and remove its shapes from the solver."""
     remove_from_solver(data, entity)
     body = data.bodies[entity.row]
+    body["push_steps"] = 0
     if body["leader"] >= 0:
         body["leader"] = -1
         body["off_x"], body["off_y"], body["off_yaw"] = NO_OFFSET
