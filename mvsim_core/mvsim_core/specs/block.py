@@ -22,6 +22,7 @@ from mvsim_core.specs.params import (
     Spec,
     changed,
     one_of,
+    optional,
     param,
     params,
     section,
@@ -65,7 +66,7 @@ class BlockSpec(SimulableSpec):
     visual_scale: float | None = param(
         None,
         conv=NUMBER,
-        check=Check("must be > 0", lambda v: v is None or v > 0),
+        check=optional(POSITIVE),
         help="overrides model_scale of all visuals",
     )
     shape: Polygon | None = param(

@@ -14,15 +14,15 @@ from mvsim_core.specs.converters import DEGREES, NUMBER, REVERSED
 from mvsim_core.specs.params import (
     NOT_NEGATIVE,
     POSITIVE,
-    Check,
     Spec,
     Variants,
     in_range,
     one_of,
+    optional,
     param,
 )
 
-_NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
+_NONE_OR_NOT_NEGATIVE = optional(NOT_NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from mvsim_core.specs.params import (
     above,
     in_range,
     one_of,
+    optional,
     param,
     section,
 )
@@ -63,8 +64,8 @@ _CAR: Polygon = (
     (1.5, -0.9),
 )
 _GEAR = one_of("", "open", "torsen")
-_NONE_OR_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
-_NONE_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
+_NONE_OR_NOT_NEGATIVE = optional(NOT_NEGATIVE)
+_NONE_OR_POSITIVE = optional(POSITIVE)
 _AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
 
 
@@ -263,7 +264,7 @@ class AckermannSpec(DynamicsSpec):
         xml="max_steer_rate_deg",
         conv=DEGREES,
         unit="rad/s",
-        check=Check("must be > 0", lambda v: v is None or v > 0),
+        check=_NONE_OR_POSITIVE,
         help="maximum steering rate; default: unlimited",
     )
     drive: str = param("rear", check=one_of("rear", "front", "all"), help="driven wheels")

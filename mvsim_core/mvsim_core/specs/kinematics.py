@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from mvsim_core.specs.converters import NUMBER
 from mvsim_core.specs.params import (
     NOT_NEGATIVE,
-    Check,
+    POSITIVE,
     Spec,
     Variants,
     one_of,
+    optional,
     param,
     section,
 )
@@ -21,8 +22,8 @@ from mvsim_core.specs.params import (
 #: What is reduced if the wheels cannot follow the twist; in the order of the kernel's codes.
 STRATEGIES = ("angular", "torques", "intersection")
 
-_NOT_NEGATIVE = Check("must be >= 0", lambda v: v is None or v >= 0)
-_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
+_NOT_NEGATIVE = optional(NOT_NEGATIVE)
+_POSITIVE = optional(POSITIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

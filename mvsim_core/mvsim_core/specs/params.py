@@ -137,6 +137,11 @@ class Check:
     words: tuple[str, ...] = ()
 
 
+def optional(check: Check) -> Check:
+    """Return the same check for a value that may be absent: None passes."""
+    return Check(check.rule, lambda v: v is None or check.passes(v), check.words)
+
+
 def in_range(low: float, high: float, shown: str = "") -> Check:
     """Return the check low <= value <= high; `shown` is the range in the file's unit."""
     rule = f"must be in {shown or f'[{low:g}, {high:g}]'}"

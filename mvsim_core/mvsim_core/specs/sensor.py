@@ -32,6 +32,7 @@ from mvsim_core.specs.params import (
     at_least,
     in_range,
     one_of,
+    optional,
     param,
 )
 from mvsim_core.specs.sensor_base import (
@@ -180,7 +181,7 @@ class Lidar3dSpec(SensorSpec):
         None,
         conv=NUMBER,
         unit="m",
-        check=POSITIVE,
+        check=optional(POSITIVE),
         help="extension: meteorological visibility in rain or fog, in which far returns get lost;"
         " absent: clear air",
     )
@@ -292,10 +293,14 @@ class ImuSpec(SensorSpec):
         help=f"of gyroscopes and accelerometers against the pose; {TURN_ON}",
     )
     angular_velocity_max: float | None = param(
-        None, conv=NUMBER, unit="rad/s", check=POSITIVE, help="extension: no reading is above it"
+        None,
+        conv=NUMBER,
+        unit="rad/s",
+        check=optional(POSITIVE),
+        help="extension: no reading is above it",
     )
     linear_acceleration_max: float | None = param(
-        None, conv=NUMBER, unit="m/s^2", check=POSITIVE, help="likewise"
+        None, conv=NUMBER, unit="m/s^2", check=optional(POSITIVE), help="likewise"
     )
     measure_orientation: bool = param(False, help="absolute; yaw 0 is east")
     orientation_std_noise: float = param(0.005, unit="rad", check=NOT_NEGATIVE)
@@ -438,7 +443,7 @@ class BumperSpec(SensorSpec):
         xml="sector_width_deg",
         conv=DEGREES,
         unit="rad",
-        check=FULL_TURN,
+        check=optional(FULL_TURN),
         help="absent: a full turn is shared out evenly",
     )
     first: float = param(

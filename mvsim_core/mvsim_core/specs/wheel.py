@@ -16,7 +16,7 @@ from mvsim_core.specs.converters import (
     number,
     show,
 )
-from mvsim_core.specs.params import POSITIVE, Check, Spec, one_of, param, section
+from mvsim_core.specs.params import POSITIVE, Spec, one_of, optional, param, section
 from mvsim_core.specs.visual import VisualSpec
 
 
@@ -30,7 +30,7 @@ _INERTIA: Converter[float | None] = Converter(
 )
 _STEERS_ALONE = "only the visual of the wheel itself steers"
 WHEEL_TYPES = ("standard", "omni", "mecanum", "caster")
-_AUTOMATIC_OR_POSITIVE = Check("must be > 0", lambda v: v is None or v > 0)
+_AUTOMATIC_OR_POSITIVE = optional(POSITIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

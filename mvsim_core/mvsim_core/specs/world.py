@@ -23,6 +23,7 @@ from mvsim_core.specs.params import (
     at_least,
     in_range,
     one_of,
+    optional,
     param,
     section,
 )
@@ -100,10 +101,18 @@ class GeoreferenceSpec(Spec):
     """Position of the world's origin on the earth; latitude and longitude are in degrees."""
 
     latitude: float | None = param(
-        None, conv=NUMBER, unit="deg", check=in_range(-90.0, 90.0), help=_NOWHERE_ON_EARTH
+        None,
+        conv=NUMBER,
+        unit="deg",
+        check=optional(in_range(-90.0, 90.0)),
+        help=_NOWHERE_ON_EARTH,
     )
     longitude: float | None = param(
-        None, conv=NUMBER, unit="deg", check=in_range(-180.0, 360.0), help=_NOWHERE_ON_EARTH
+        None,
+        conv=NUMBER,
+        unit="deg",
+        check=optional(in_range(-180.0, 360.0)),
+        help=_NOWHERE_ON_EARTH,
     )
     height: float = param(0.0, unit="m", help="above the ellipsoid")
     world_to_enu_rotation: float = param(

@@ -10,11 +10,11 @@ value of the prototype stays, and so one run finds all problems.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
-from mvsim_core.errors import Severity, UnknownName, nearest, suggestion
+from mvsim_core.errors import Severity, UnknownName, suggestion
 from mvsim_core.specs.converters import BOOLEAN
 from mvsim_core.specs.params import (
     Alias,
@@ -26,11 +26,12 @@ from mvsim_core.specs.params import (
     Where,
     changed,
     index_of,
-    sections,
     tags_of,
 )
 from mvsim_core.specs.sensor import NAME_PREFIXES, SensorSpec
+from mvsim_core.xmlfile.advice import advice
 from mvsim_core.xmlfile.paths import Packages, PathError, resolved
+from mvsim_core.xmlfile.plan import Plan, is_absent, plan_of, written_params
 from mvsim_core.xmlfile.problems import Problems
 from mvsim_core.xmlfile.reader import Element
 from mvsim_core.xmlfile.substitution import (
@@ -249,15 +250,6 @@ def _candidates(element: Element, alias: Alias, about: Param) -> Iterator[_Writt
         yield from children
 
 
-class _Plan(NamedTuple):
-    """How to read again what the nodes of elements say; only what differs is read again."""
-
-    constant: Mapping[str, Any]  # fields that are the same each time
-    params: tuple[tuple[str, Param, tuple[Alias, ...]], ...]
-    sections: tuple[tuple[str, Section], ...]
-    kept: tuple[Any, ...]  # objects by whose ids the plan is found
-
-
 class Filler:
     """Makes specs of elements."""
 
@@ -268,7 +260,7 @@ class Filler:
         self._same: dict[tuple[int, int, str], tuple[Spec, Spec, Element]] = {}
         self._values: dict[tuple[int, int], tuple[Any, Param, Element]] = {}
         self._blanks: dict[type[Spec], Spec] = {}
-        self._plans: dict[tuple[int, ...], _Plan] = {}
+        self._plans: dict[tuple[int, ...], Plan] = {}
 
     def fill(
         self,
@@ -303,12 +295,12 @@ class Filler:
         """Read all into `fields` that is not there yet; return whether no param was wrong."""
         index = index_of(type(prototype))
         valid = True
-        for param in _written_params(index, elements):
+        for param in written_params(index, elements):
             if param[0] not in fields:
                 valid &= self._param(param, prototype, elements, names, fields)
         extra = _known_besides(section)
         for field, inner in index.sections:
-            if field not in fields and not _is_absent(inner, elements):
+            if field not in fields and not is_absent(inner, elements):
                 default = getattr(prototype, field)
                 extra += [spec.name for spec in default] if inner.named else []
                 value = self._section(inner, default, elements, names)
@@ -343,51 +335,8 @@ class Filler:
         given, reports = set(fields), self.values.problems.reports
         valid = self._read(prototype, elements, names, fields, section)
         if self.values.problems.reports == reports and valid:
-            self._plans[key] = self._plan(prototype, elements, fields, given, parts)
+            self._plans[key] = plan_of(prototype, elements, fields, given, parts)
         return valid
-
-    def _plan(
-        self,
-        prototype: Spec,
-        elements: Sequence[Element],
-        fields: Mapping[str, Any],
-        given: Collection[str],
-        parts: tuple[Any, ...],
-    ) -> _Plan:
-        """Return how to read the nodes of elements again, after they were read into `fields`.
-
-        `given` are the fields that were not read; `parts` are kept alive.
-        """
-        index = index_of(type(prototype))
-        again = tuple(
-            param
-            for param in _written_params(index, elements)
-            if param[0] not in given and not self._is_constant(param, elements)
-        )
-        inner = tuple(
-            (field, section)
-            for field, section in index.sections
-            if field not in given
-            and not _is_absent(section, elements)
-            and not _is_shared(section, getattr(prototype, field), elements)
-        )
-        varying = {one for field, about, _ in again for one in (field, *about.into)}
-        varying |= {*given, *(field for field, _ in inner)}
-        constant = {name: value for name, value in fields.items() if name not in varying}
-        return _Plan(constant, again, inner, parts)
-
-    def _is_constant(
-        self, param: tuple[str, Param, tuple[Alias, ...]], elements: Sequence[Element]
-    ) -> bool:
-        """Return whether a param has the same value for all elements of the same nodes."""
-        _, about, aliases = param
-        head, *classes = elements
-        texts = [head.node.attributes.get(alias.name, "") for alias in aliases]
-        texts += [head.node.text] if about.form == "text" else []
-        children = [child for alias in aliases for child in head.by_tag.get(alias.name, ())]
-        if any("$" in text for text in texts) or not all(child.shared for child in children):
-            return False
-        return not classes or bool(children) or any(texts)
 
     def _param(
         self,
@@ -604,81 +553,10 @@ class Filler:
         return "" if self.values.problems.full else advice(name, index, extra, section)
 
 
-def _written_params(
-    index: SpecIndex, elements: Sequence[Element]
-) -> list[tuple[str, Param, tuple[Alias, ...]]]:
-    """Return the params of a spec class to read where elements give what they give, in order."""
-    names = (one for e in elements for one in (*e.by_tag, *e.node.attributes))
-    return [index.params[row] for row in index.rows(names)]
-
-
-def _is_shared(section: Section, default: Any, elements: Sequence[Element]) -> bool:
-    """Return whether a section is the same for all elements of the same nodes."""
-    head, *classes = elements
-    tags = [spec.name for spec in default] if section.named else tags_of(section)
-    return not any(tag in one.by_tag for one in classes for tag in tags) and all(
-        child.shared for tag in tags for child in head.by_tag.get(tag, ())
-    )
-
-
-def advice(name: str, index: SpecIndex, extra: Sequence[str], section: Section | None) -> str:
-    """Return where an unknown name may belong: `. Did you mean 'mass'?`, or "".
-
-    `extra` are names known besides those of the index, `section` is what the spec is read for.
-    """
-    for field, about, _ in index.params:
-        if name == field and about.name:  # the spec's own name of a parameter
-            return f". Did you mean {about.name!r}?"
-    readers = _readers(name, section)
-    if readers:
-        return f". Only {', '.join(readers)} {'have' if len(readers) > 1 else 'has'} it"
-    for _, inner in index.sections:
-        if any(name in index_of(spec).known() for spec in _specs_of(inner)):
-            tags = tags_of(inner)
-            if tags:
-                return f". It belongs inside <{'> or <'.join(tags)}>"
-    near = nearest(name, [*index.known(), *extra])
-    return "" if near is None else f". Did you mean {near!r}?"
-
-
-def _readers(name: str, section: Section | None) -> list[str]:
-    """Return the variants of a section that read a name."""
-    if section is None or not isinstance(section.spec, Variants):
-        return []
-    return [
-        variant
-        for variant, prototype in section.spec.items()
-        if name in index_of(type(prototype)).known() or name in _parts(prototype)
-    ]
-
-
-def _parts(prototype: Spec) -> list[str]:
-    """Return the tags of named parts, such as wheels."""
-    return [
-        part.name
-        for field, inner in sections(prototype)
-        if inner.named
-        for part in getattr(prototype, field)
-    ]
-
-
-def _specs_of(section: Section) -> tuple[type[Spec], ...]:
-    if isinstance(section.spec, Variants):
-        return tuple({type(prototype) for prototype in section.spec.values()})
-    return (section.spec,)
-
-
 def _line_of(element: Element, name: str) -> int:
     """Return the line in which an element has a value, or its own."""
     lines = (child.line for child in element.children if child.tag == name)
     return next(lines, element.attribute_line(name))
-
-
-def _is_absent(section: Section, elements: Sequence[Element]) -> bool:
-    """Return whether it is clear at once that nothing is to be read for a section."""
-    if section.named or section.required or section.by == "tag":
-        return False
-    return all(section.tag not in element.by_tag for element in elements)
 
 
 def _tagged(element: Element, tags: tuple[str, ...]) -> list[Element]:
