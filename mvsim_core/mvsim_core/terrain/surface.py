@@ -15,6 +15,9 @@ from mvsim_core.state.arrays import FloatArray, Row, Rows
 FLAT, RAMP, BUMP = 0, 1, 2
 #: Kind of a row of PIECE that is not in use.
 NONE = -1
+#: What is this near to the edge of a piece is on it, so that no rounding decides whether a body
+#: stands on another one of its size [m].
+EDGE = 1e-9
 
 #: A piece of ground in the frame of a body (or of the world, body -1).
 PIECE = np.dtype(
@@ -106,16 +109,27 @@ def map_height(m: Row, samples: FloatArray, x: float, y: float) -> float:
 
 @njit(cache=True, nogil=True)
 def inside(outlines: FloatArray, first: int, corners: int, x: float, y: float) -> bool:
-    """Return whether a point is inside an outline (ray crossing)."""
+    """Return whether a point is inside an outline (ray crossing) or within EDGE of it."""
     crossed = False
     j = first + corners - 1
     for i in range(first, first + corners):
         xi, yi = outlines[i, 0], outlines[i, 1]
         xj, yj = outlines[j, 0], outlines[j, 1]
+        if is_between(x, xi, xj) and is_between(y, yi, yj):
+            dx, dy = xj - xi, yj - yi
+            away = dx * (y - yi) - dy * (x - xi)
+            if away * away <= EDGE * EDGE * (dx * dx + dy * dy):
+                return True
         if (yi > y) != (yj > y) and x < (xj - xi) * (y - yi) / (yj - yi) + xi:
             crossed = not crossed
         j = i
     return crossed
+
+
+@njit(cache=True, nogil=True)
+def is_between(value: float, one: float, other: float) -> bool:
+    """Return whether a coordinate is between two others, or within EDGE of one [m]."""
+    return bool(min(one, other) - EDGE <= value <= max(one, other) + EDGE)
 
 
 @njit(cache=True, nogil=True)
@@ -133,12 +147,12 @@ def place_kernel(pieces: Rows, bodies: Rows) -> None:
 def piece_height(p: Row, outlines: FloatArray, x: float, y: float) -> float:
     """Return the height of a piece at a place of the world [m]; NaN beside it."""
     dx, dy = x - p.px, y - p.py
-    if p.kind == NONE or abs(dx) > p.far or abs(dy) > p.far:
+    if p.kind == NONE or abs(dx) > p.far + EDGE or abs(dy) > p.far + EDGE:
         return math.nan
     x = p.c * dx + p.s * dy
     y = -p.s * dx + p.c * dy
     base = p.pz + p.z
-    if x < p.x0 or x > p.x1 or y < p.y0 or y > p.y1:
+    if not (is_between(x, p.x0, p.x1) and is_between(y, p.y0, p.y1)):
         return math.nan
     if p.corners > 0 and not inside(outlines, p.first, p.corners, x, y):
         return math.nan
@@ -209,7 +223,7 @@ def choose_pieces(pieces: Rows, chosen: Rows, x: float, y: float, reach: float) 
     count = 0
     for i in range(pieces.shape[0]):
         p = pieces[i]
-        if abs(x - p.px) <= p.far + reach and abs(y - p.py) <= p.far + reach:
+        if abs(x - p.px) <= p.far + EDGE + reach and abs(y - p.py) <= p.far + EDGE + reach:
             chosen[count] = p
             count += 1
     return chosen[:count]

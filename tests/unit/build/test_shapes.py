@@ -38,6 +38,20 @@ def test_one_height_alone_counts() -> None:
     assert (high.blocks["b1"].z_range, low.blocks["b1"].z_range) == ((0.0, 3.0), (0.4, 1.0))
 
 
+@pytest.mark.parametrize("yaw", [0, 30, 45, 90, 123.4])
+@pytest.mark.parametrize("place", ["0 0", "0.1 0.3", "-700.7 33.3"])
+def test_a_block_stands_on_another_one_of_its_size(place: str, yaw: float) -> None:
+    """Its corners are above the edges of the other one, so rounding must not decide."""
+    stack = "".join(
+        f'<block name="b{k}"><init_pose3d>{place} {k}.01 {yaw} 0 0</init_pose3d></block>'
+        for k in range(3)
+    )
+    world = loaded(stack)
+    for k in range(3):
+        assert world.blocks[f"b{k}"].pose.z == pytest.approx(k)
+        assert world.blocks[f"b{k}"].pose.pitch == pytest.approx(0.0, abs=1e-9)
+
+
 def test_a_floor_turns_with_its_pose() -> None:
     """A strip along x becomes one along y."""
     floor = (
