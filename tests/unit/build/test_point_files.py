@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mvsim_core.elements.point_files import MOST_POINTS, read_cloud
+from mvsim_core.elements.point_files import MOST_LINES, MOST_POINTS, read_cloud
 from mvsim_core.errors import BuildError
 from tests.unit.build.worlds import loaded, said, seen_ahead
 
@@ -68,10 +68,20 @@ def test_points_in_the_plane_lie_at_no_height(tmp_path: Path) -> None:
 
 
 def test_too_many_points_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = np.zeros((MOST_POINTS + 1, 3))
+    table = np.zeros((MOST_LINES + 1, 3))
     monkeypatch.setattr("mvsim_core.elements.point_files.read_table", lambda *_: table)
-    with pytest.raises(BuildError, match=f"has {MOST_POINTS + 1} points, at most {MOST_POINTS}"):
+    with pytest.raises(BuildError, match=f"has {MOST_LINES + 1} points, at most {MOST_LINES}"):
         read_cloud(tmp_path / "points.txt", 3)
+
+
+def test_of_many_points_some_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.arange(3.0 * (2 * MOST_POINTS + 1)).reshape(-1, 3)
+    monkeypatch.setattr("mvsim_core.elements.point_files.read_table", lambda *_: table)
+    points, warning = read_cloud(tmp_path / "points.txt", 3)
+    assert (points == table[::3]).all()
+    assert warning.endswith(
+        f"one of 3 of its {2 * MOST_POINTS + 1} points is used, at most {MOST_POINTS}"
+    )
 
 
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
