@@ -51,6 +51,13 @@ def test_sizes(path: Path) -> None:
             assert lines <= limit, f"{node.name} has {lines} lines"
 
 
+@pytest.mark.parametrize("path", _tracked("test_*.py", "*/test_*.py"), ids=_id)
+def test_pytest_enters_the_folder_of_each_test(path: Path) -> None:
+    """It passes over some names, such as that of build results, and says nothing."""
+    passed_over = ("build", "dist", "venv", "node_modules", "CVS", "_darcs")
+    assert not any(part in passed_over or part.startswith(".") for part in _id(path).split("/"))
+
+
 def test_no_leftovers() -> None:
     for path in PYTHON:
         assert "TO" + "DO" not in path.read_text(), path

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from mvsim_core import BuildError
-from tests.unit.build.worlds import loaded, said, seen_ahead
+from tests.unit.assembly.worlds import loaded, said, seen_ahead
 
 CYLINDER = '<geometry type="cylinder" radius="0.1" length="2" vertex_count="40"/>'
 
@@ -43,13 +43,11 @@ def test_one_height_alone_counts() -> None:
 def test_a_block_stands_on_another_one_of_its_size(place: str, yaw: float) -> None:
     """Its corners are above the edges of the other one, so rounding must not decide."""
     stack = "".join(
-        f'<block name="b{k}"><init_pose3d>{place} {k}.01 {yaw} 0 0</init_pose3d></block>'
-        for k in range(3)
+        f'<block name="{name}"><init_pose3d>{place} {z} {yaw} 0 0</init_pose3d>{content}</block>'
+        for name, z, content in (("low", 0.0, "<static>true</static>"), ("high", 1.01, ""))
     )
-    world = loaded(stack)
-    for k in range(3):
-        assert world.blocks[f"b{k}"].pose.z == pytest.approx(k)
-        assert world.blocks[f"b{k}"].pose.pitch == pytest.approx(0.0, abs=1e-9)
+    pose = loaded(stack).blocks["high"].pose
+    assert (pose.z, pose.pitch, pose.roll) == pytest.approx((1.0, 0.0, 0.0), abs=1e-9)
 
 
 def test_a_floor_turns_with_its_pose() -> None:
@@ -110,8 +108,11 @@ def test_dark_pixels_of_an_elevation_image_may_be_the_high_ones(tmp_path: Path) 
         f'<element class="elevation_map"><elevation_image>{tmp_path}/hill.png</elevation_image>'
         "<elevation_image_min_z>2</elevation_image_min_z>"
         "<elevation_image_max_z>0</elevation_image_max_z></element>"
-        '<block name="b1"><init_pose3d>-1 0 3 0 0 0</init_pose3d></block>'
-        '<block name="b2"><init_pose3d>1 0 3 0 0 0</init_pose3d></block>'
+        + "".join(
+            f'<block name="{name}"><init_pose3d>{x} 0 3 0 0 0</init_pose3d>'
+            "<static>true</static></block>"  # one that moves would lean on the slope
+            for name, x in (("b1", -1), ("b2", 1))
+        )
     )
     assert [world.blocks[name].pose.z for name in ("b1", "b2")] == pytest.approx([2.0, 0.0])
 

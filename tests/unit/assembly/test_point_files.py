@@ -9,7 +9,7 @@ import pytest
 
 from mvsim_core.elements.point_files import MOST_LINES, MOST_POINTS, read_cloud
 from mvsim_core.errors import BuildError
-from tests.unit.build.worlds import loaded, said, seen_ahead
+from tests.unit.assembly.worlds import loaded, said, seen_ahead
 
 BAD = [
     ("a b\n", "expected lines of 'x y z' [m], but line 1 is 'a b'"),

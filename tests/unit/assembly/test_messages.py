@@ -29,7 +29,7 @@ from mvsim_core.specs import (
 from mvsim_core.specs.block import WallsSpec
 from mvsim_core.specs.dynamics import FreeWheelsSpec, MecanumSpec
 from mvsim_core.specs.kinematics import TwoWheelsDiffDynSpec
-from tests.unit.build.worlds import loaded, said
+from tests.unit.assembly.worlds import loaded, said
 
 PLACE = Where("/home/me/w.world.xml", 7)
 

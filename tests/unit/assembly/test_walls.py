@@ -9,7 +9,7 @@ import pytest
 
 from mvsim_core.assembly.wall_lines import wall_lines
 from mvsim_core.specs.block import WallsSpec
-from tests.unit.build.worlds import loaded, said, seen_ahead, write_lines
+from tests.unit.assembly.worlds import loaded, said, seen_ahead, write_lines
 
 SQUARE = [(3.0, -1.0, 0.0), (3.0, 1.0, 0.0), (5.0, 1.0, 0.0), (5.0, -1.0, 0.0)]
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
