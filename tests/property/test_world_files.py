@@ -94,5 +94,5 @@ def _shapeless() -> DifferentialSpec:
 
 def test_a_spec_against_the_rules_is_refused_by_the_reader() -> None:
     text = dump_world(WorldSpec(gravity=-1.0))
-    with pytest.raises(WorldFileError, match=r"gravity must be in \[0, 10000\] \[m/s^2\]"):
+    with pytest.raises(WorldFileError, match=r"gravity must be in \[0, 10000\] \[m/s\^2\]"):
         read_world(text=text)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent import futures
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,6 +129,11 @@ class Client:
         thread, self._thread = self._thread, None
         if thread is None:
             return
+        with self._lock:
+            publications = list(self._publications.values())
+        with suppress(futures.TimeoutError):  # the thread has ended
+            for publication in publications:  # before readers hear that this node leaves
+                thread.call(publication.close)
         try:
             request = messages.UnregisterNodeRequest(nodeName=self.name)
             self._server.request(request, min(self.timeout, 1.0))
@@ -137,8 +144,6 @@ class Client:
         with self._lock:
             for requester in (self._server, *self._requesters.values()):
                 requester.close()
-            for publication in self._publications.values():
-                thread.post(publication.close)
         thread.close()
 
     def __enter__(self) -> Client:

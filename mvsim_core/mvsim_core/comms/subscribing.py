@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +19,9 @@ from mvsim_core.comms.endpoints import resolved
 from mvsim_core.comms.framing import LARGEST_MESSAGE, LARGEST_REQUEST, pack, parse, unpack
 from mvsim_core.comms.socket_thread import MOST_IN_A_ROUND, SocketThread
 from mvsim_core.errors import CommsError
+
+#: A publisher that leaves has sent its last messages; they are awaited for so long [s].
+LAST_MESSAGES = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -73,16 +77,25 @@ class _TopicSocket:
         self.socket.set(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.socket.set(zmq.RECONNECT_IVL_MAX, 2000)
         self.socket.set(zmq.SUBSCRIBE, b"")
-        self.connected: set[str] = set()
+        self._left: dict[str, float | None] = {}  # endpoint -> when its publisher left
         thread.watch(self.socket, on_frames)
 
     def connect(self, endpoints: set[str]) -> None:
-        """Connect to these publishers and no others."""
-        for endpoint in self.connected - endpoints:
-            self.socket.disconnect(endpoint)
-        for endpoint in endpoints - self.connected:
+        """Connect to these publishers; of others only the last messages are awaited."""
+        now = time.monotonic()
+        for endpoint in endpoints - self._left.keys():
             self.socket.connect(endpoint)
-        self.connected = endpoints
+        before = self._left
+        self._left = {endpoint: before[endpoint] or now for endpoint in before.keys() - endpoints}
+        self._left.update(dict.fromkeys(endpoints))
+
+    def disconnect(self) -> None:
+        """End the connections to publishers that left some time ago."""
+        now = time.monotonic()
+        for endpoint, left in list(self._left.items()):
+            if left is not None and now - left > LAST_MESSAGES:
+                self.socket.disconnect(endpoint)
+                del self._left[endpoint]
 
 
 class Subscriber:
@@ -113,6 +126,7 @@ class Subscriber:
         socket.set(zmq.MAXMSGSIZE, LARGEST_REQUEST)
         socket.bind(f"tcp://{bind}:*")
         self._thread.watch(socket, self._update)
+        self._thread.every(1.0, self._disconnect)
         return str(socket.get_string(zmq.LAST_ENDPOINT))
 
     def add(
@@ -146,6 +160,10 @@ class Subscriber:
         except zmq.Again:
             return False
         return True
+
+    def _disconnect(self) -> None:
+        for topic_socket in self._sockets.values():
+            topic_socket.disconnect()
 
     def _receive(self, topic: str) -> bool:
         socket, subscriptions = self._sockets[topic].socket, self._subscriptions[topic]

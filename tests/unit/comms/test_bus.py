@@ -47,6 +47,21 @@ def test_messages_reach_all_subscribers(new_client: NewClient) -> None:
     assert late.topics("/q") == []
 
 
+def test_the_last_message_of_who_leaves_arrives(new_client: NewClient) -> None:
+    """The server tells a reader that a publisher left while its messages are on their way."""
+    reader = new_client("reader")
+    got: list[float] = []
+    reader.subscribe("/p", lambda m: got.append(m.x))
+    for x in range(30):
+        source = new_client("source")
+        publication = source.advertise("/p", messages.Pose)
+        until(lambda publication=publication: publication.readers == 1)  # type: ignore[misc]
+        source.publish("/p", messages.pose(x))
+        source.close()
+    until(lambda: len(got) == 30)
+    assert sorted(got) == [float(x) for x in range(30)]
+
+
 def test_what_does_not_fit_is_refused(new_client: NewClient) -> None:
     one, two = new_client("one"), new_client("two")
     one.advertise("/p", messages.Pose)
