@@ -24,6 +24,7 @@ from mvsim_core import Pose, Twist
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.lidar2d import LaserReading, fan_angles
+from mvsim_core.world.commands import MOST_SPEED
 from mvsim_core.world.vehicle import OdometryCovariance
 from mvsim_ros2.conversions.commands import (
     AckermannCommand,
@@ -47,7 +48,6 @@ from mvsim_ros2.conversions.motion import (
 )
 from mvsim_ros2.conversions.scans import scan_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
-from mvsim_ros2.simulation.simulation import MOST_SPEED
 from tests.ros.rules import expected_beams
 
 NOW = stamp_of(1_250_000_000)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sensors compute for those who subscribe, and for nobody else."""
+"""Sensors compute for subscribers only."""
 
 from collections.abc import Iterator
 from pathlib import Path

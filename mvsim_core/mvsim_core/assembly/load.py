@@ -37,7 +37,7 @@ def load_world(
         variables: Values for `${NAME}` in the file; they win over the file's own.
         seed: Random seed of the file and of the sensors.
         change: Function that maps the spec of the file to the spec that is built.
-        access: What a text may read that a stranger wrote; None: everything.
+        access: What a text from a client may read; None: everything.
 
     Raises:
         WorldFileError: The file has errors; the message holds all of them.

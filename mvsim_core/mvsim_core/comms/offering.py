@@ -60,7 +60,7 @@ class ServiceSocket:
         return str(socket.get_string(zmq.LAST_ENDPOINT))
 
     def add(self, name: str, request_type: Any, handler: Handler, submit: Submit | None) -> None:
-        """Add a service; the server is told elsewhere."""
+        """Add a service; the server learns of it elsewhere."""
         self._offers[name] = _Offer(request_type, handler, submit)
 
     # ------------------------------------------------------------ in the thread of the sockets

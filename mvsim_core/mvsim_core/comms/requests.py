@@ -25,7 +25,7 @@ class Requester:
     """
 
     def __init__(self, context: Any, endpoint: str) -> None:
-        """Connect; whether somebody answers shows with the first request."""
+        """Connect; whether a server answers shows with the first request."""
         self.endpoint = endpoint
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)

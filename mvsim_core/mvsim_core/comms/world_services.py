@@ -15,11 +15,11 @@ from mvsim_core.comms.conversions import pose_message, pose_of
 from mvsim_core.comms.offering import Submit
 from mvsim_core.errors import CommandError, MvsimError, UnknownName
 from mvsim_core.rendering.pinhole import compose
+from mvsim_core.world.commands import MOST_SPEED, MOST_TORQUE
 from mvsim_core.world.world import World
 
-#: Largest velocity of a command [m/s, rad/s], largest torque [N m], and largest coordinate [m].
-#: What is beyond is a fault of its sender.
-MOST_SPEED, MOST_TORQUE, FARTHEST = 1e3, 1e6, 1e9
+#: Largest coordinate of a pose [m].
+FARTHEST = 1e9
 
 
 class WorldServices:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a text from a stranger, such as a message, may read.
+"""What a text from a client, such as a message, may read.
 
 A text that is read with a `FileAccess` reads files below some folders alone, no environment
 variable, runs no command and names no file that is written. Texts and files of the user have
@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-#: Suffix of the files that a stranger's text may include: others hold no definitions, and what an
-#: error quotes of them would reach the stranger.
+#: Suffix of the files that a client's text may include: others hold no definitions, and what an
+#: error quotes of them would reach the client.
 INCLUDED_SUFFIX = ".xml"
 
 

@@ -36,11 +36,9 @@ from mvsim_core.specs.sensor_base import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CameraSpec(SensorSpec):
-    """A colour camera. The pose is that of the optical frame: z forward, x right, y down."""
+class ColorCameraSpec(SensorSpec):
+    """What all colour cameras have: the size of pictures, intrinsics, clip distances and noise."""
 
-    kind: str = "camera"
-    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
     ncols: int = param(640, unit="px", check=in_range(1, 16384))
     nrows: int = param(480, unit="px", check=in_range(1, 16384))
     cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
@@ -50,6 +48,19 @@ class CameraSpec(SensorSpec):
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
     noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+
+    def errors(self) -> Iterator[str]:
+        """Yield errors in the clip distances and the size."""
+        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
+        yield from clip_errors("clip", self.clip_min, self.clip_max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraSpec(ColorCameraSpec):
+    """A colour camera. The pose is that of the optical frame: z forward, x right, y down."""
+
+    kind: str = "camera"
+    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
     segmentation: bool = param(False, help="also outputs the object that each pixel shows")
     distortion_model: str = param(
         "plumb_bob",
@@ -77,12 +88,11 @@ class CameraSpec(SensorSpec):
                 f"distortion of {self.distortion_model} must be {wanted} numbers,"
                 f" got {len(self.distortion)}"
             )
-        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
-        yield from clip_errors("clip", self.clip_min, self.clip_max)
+        yield from ColorCameraSpec.errors(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StereoCameraSpec(SensorSpec):
+class StereoCameraSpec(ColorCameraSpec):
     """A stereo pair (an extension): two equal colour cameras with parallel axes.
 
     The pose is the optical frame of the left camera: z forward, x right, y down.
@@ -93,20 +103,6 @@ class StereoCameraSpec(SensorSpec):
     baseline: float = param(
         0.12, unit="m", check=POSITIVE, help="from the left camera to the right one"
     )
-    ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    nrows: int = param(480, unit="px", check=in_range(1, 16384))
-    cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
-    cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
-    fx: float = param(500.0, unit="px", check=POSITIVE)
-    fy: float = param(500.0, unit="px", check=POSITIVE)
-    clip_min: float = param(0.01, unit="m", check=POSITIVE)
-    clip_max: float = param(1e4, unit="m", check=POSITIVE)
-    noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
-
-    def errors(self) -> Iterator[str]:
-        """Yield errors in the clip distances and the size."""
-        yield from size_errors("ncols x nrows", self.ncols, self.nrows)
-        yield from clip_errors("clip", self.clip_min, self.clip_max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,11 @@ from numba import njit
 
 from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, IntArray, Rows
 
+#: Largest velocity or angle of a command [m/s, rad/s, rad], and largest torque [N m], that servers
+#: take from clients. What is beyond is a fault of its sender, and numbers near the largest ones
+#: overflow in the physics.
+MOST_SPEED, MOST_TORQUE = 1e3, 1e6
+
 
 @njit(cache=True, nogil=True)
 def apply_commands_kernel(

@@ -107,7 +107,7 @@ def read_world_file(
         variables: Values of `${NAME}` in the file; they override its own `<variable>`.
         seed: Seed of the random numbers in formulas.
         allow_shell: Run the commands in `$(...)` by a shell; for trusted files only.
-        access: What a text may read that a stranger wrote; None: everything.
+        access: What a text from a client may read; None: everything.
 
     Raises:
         WorldFileError: The file has errors; the message lists all of them.
@@ -166,7 +166,7 @@ def read_vehicle(
         name: Overrides the name in the text.
         pose: Overrides the initial pose in the text, world frame.
         taken: Names that a vehicle without a name must not get.
-        access: What the text may read if a stranger wrote it; None: everything.
+        access: What the text may read if a client wrote it; None: everything.
 
     Returns:
         The vehicle, the warnings, and the state for the next text.
@@ -181,7 +181,7 @@ def read_vehicle(
     spec = loader.vehicle(nodes, name)
     warnings = loader.problems.warnings()
     after = loader.state()
-    if access is not None:  # classes and variables of a stranger are not for later texts
+    if access is not None:  # classes and variables of a client are not for later texts
         after = replace(
             after, classes=state.classes, variables=state.variables, version=state.version
         )

@@ -186,7 +186,7 @@ def resolved(
         try:
             check_member(*inside)
         except ArchiveError as error:
-            # Names in the archive are not for strangers.
+            # Names in the archive are not for clients.
             reason = f": {error}" if access is None else " in the archive"
             raise PathError(f"is not found{reason}") from None
     elif not os.path.isfile(path):

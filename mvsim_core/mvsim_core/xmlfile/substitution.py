@@ -10,8 +10,8 @@ No command is run: `$(ros2 pkg prefix X)` is answered from the ament index, any 
 an error unless the caller allows shell commands.
 
 A text with limited `FileAccess` gets no environment variable and no command. In a document of a
-stranger this holds for each value that he writes, and for values of the user's classes as far as
-they contain variables or arguments of his.
+client this holds for each value that it writes, and for values of the user's classes as far as
+they contain variables or arguments of its own.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 
 from mvsim_core import CommandError, Vehicle, World
+from mvsim_core.world.commands import MOST_SPEED, MOST_TORQUE
 from mvsim_ros2.conversions.commands import (
     TwistCommand,
     ackermann_command,
@@ -42,7 +43,6 @@ from mvsim_ros2.names.topics import (
 )
 from mvsim_ros2.parameters.settings import Settings, StampedChoice
 from mvsim_ros2.runtime.runner import Mailbox
-from mvsim_ros2.simulation.simulation import MOST_SPEED, MOST_TORQUE
 
 #: Types of cmd_vel that are subscribed to, for each value of enable_stamped_cmd_vel.
 CMD_VEL_TYPES: Mapping[StampedChoice, tuple[Topic, ...]] = {

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import cos, sin
 
 from mvsim_core import Pose, StepError, World
+from mvsim_core.world.commands import MOST_SPEED
 from mvsim_ros2.simulation.entities import Box, Metadata, find_entity, has_entity, local_bounds
 from mvsim_ros2.simulation.result_codes import (
     FAILED,
@@ -24,10 +25,6 @@ from mvsim_ros2.simulation.spawning import ALL, DEFAULT, STATE, Spawner, SpawnRe
 from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
 from mvsim_ros2.simulation.trust import Trust
 from mvsim_ros2.simulation.worlds import load
-
-#: Largest velocity or angle of a command [m/s, rad/s, rad], and largest torque [N m]. What is
-#: beyond is a fault of its sender, and numbers near the largest ones overflow in the physics.
-MOST_SPEED, MOST_TORQUE = 1e3, 1e6
 
 
 class Simulation:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What clients may make the node read, and what of it answers and logs may quote.
 
-A client is not whoever started the node. Files that a client names must be below the folders of
+A client is not the node's user. Files that a client names must be below the folders of
 the running world or of the parameter `resource_paths`; those are the user's own and are read as
 if he named them. The text of a client is read with limited `FileAccess`. Messages about the
 content of a file stay within the process: an answer names the place, `mvsim check` the reason.

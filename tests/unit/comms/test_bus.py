@@ -140,7 +140,7 @@ def test_a_killed_node_is_forgotten(server: Server, new_client: NewClient) -> No
     until(lambda: watcher.nodes() == ["watcher"])
     assert watcher.topics() == []
     assert server._notifiers == {}
-    watcher.advertise("/w", messages.Pose)  # nobody waits for the dead subscriber
+    watcher.advertise("/w", messages.Pose)  # no one waits for the dead subscriber
 
 
 def test_a_slow_subscriber_gets_the_newest(new_client: NewClient) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Texts of strangers: they read the files of some folders, and nothing else.
+"""Texts of clients: they read the files of some folders, and nothing else.
 
 Not even the existence of another file may show, so each access to one is watched, not only what
 the message says.
@@ -187,7 +187,7 @@ def test_the_user_may_do_all_of_this(inside: Path, monkeypatch: pytest.MonkeyPat
     )
     read = read_world_file(world)
     assert read.spec.vehicles[0].visuals[0].model_uri == str(outside / "mine.dae")
-    # A stranger may use the class as it is, though not name its files himself.
+    # A client may use the class as it is, though not name its files itself.
     spec, _, state = read_vehicle("<vehicle class='robot'/>", read.state, access=access(inside))
     assert spec.visuals[0].model_uri == str(outside / "mine.dae")
     assert state.classes == read.state.classes
