@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from mvsim_core import BuildError, load_world
+from mvsim_core import BuildError, World, load_world
 from mvsim_core.terrain.surface import PIECE, Surface, join_maps, map_of
 from tests.physics.test_slopes import FOUR, TWO
 from tests.physics.worlds import block, cart, friction, twist_pid, world
@@ -224,3 +225,83 @@ def test_beyond_several_maps_the_nearest_one_goes_on() -> None:
     ground = Surface(np.zeros(0, PIECE), np.zeros((0, 2)), *join_maps(maps))
     for y, want in ((-3.0, 1.0), (7.0, 1.0), (12.9, 1.0), (13.1, 5.0), (19.0, 5.0), (40.0, 5.0)):
         assert ground.height(5.0, y, 99.0) == want, y
+
+
+#: Outlines of blocks with their centres of mass in the origin [m].
+OUTLINES = {
+    "square": [(0.3, 0.3), (-0.3, 0.3), (-0.3, -0.3), (0.3, -0.3)],
+    "bar": [(0.8, 0.05), (-0.8, 0.05), (-0.8, -0.05), (0.8, -0.05)],
+    "triangle": [(0.4, 0.0), (-0.2, 0.3), (-0.2, -0.3)],
+    "pentagon": [(0.4 * math.cos(a), 0.4 * math.sin(a)) for a in np.arange(5) * 0.4 * math.pi],
+}
+
+
+def overhanging(outline: str, yaw: float, out: float, vel: str = "0 0 0") -> World:
+    """Return a world with a block `out` [m] beyond the edge of a table 1 m high, turned by 25°."""
+    angle = math.radians(25)
+    x, y = out * math.cos(angle), out * math.sin(angle)
+    points = "".join(f"<pt>{px} {py}</pt>" for px, py in OUTLINES[outline])
+    table = block("table", f"{-2 * math.cos(angle)} {-2 * math.sin(angle)} 25", size=4.0)
+    text = block("b1", f"{x} {y} {math.degrees(yaw)}", vel, mu=0.3)
+    shape = text[text.index("<shape>") : text.index("</shape>")]
+    text = text.replace(shape, f"<shape>{points}").replace("<zmax>1</zmax>", "<zmax>0.4</zmax>")
+    pose = re.search(r"<init_pose>(\S+ \S+) (\S+)</init_pose>", text)
+    assert pose is not None
+    text = text.replace(pose[0], f"<init_pose3d>{pose[1]} 1 {pose[2]} 0 0</init_pose3d>")
+    return load_world(text=world(table.replace("<zmin>", "<static>1</static><zmin>"), text))
+
+
+@pytest.mark.parametrize("outline", OUTLINES)
+def test_a_block_overhangs_level_while_its_centre_of_mass_is_supported(outline: str) -> None:
+    """Whatever hangs over, at each angle; and it drops when the centre of mass is beyond."""
+    rng = np.random.default_rng(3)
+    for yaw in (0.0, math.radians(25), *rng.uniform(-3.0, 3.0, 4)):
+        for out in (-0.25, -0.01):
+            w = overhanging(outline, yaw, out)
+            b = w.blocks["b1"]
+            level = pytest.approx((1.0, 0.0, 0.0), abs=1e-9)
+            assert (b.pose.z, b.pose.roll, b.pose.pitch) == level
+            state = w.state()
+            w.run(0.05)
+            assert (b.pose.z, b.pose.roll, b.pose.pitch) == level
+            p = b.pose
+            b.teleport(20.0, 0.0, 1.0)
+            assert b.pose.z == 0.0
+            b.teleport(p.x, p.y, p.yaw, z=1.0)
+            assert (b.pose.z, b.pose.roll, b.pose.pitch) == level
+            w.restore(state)
+            batch = w.replicate(2)
+            batch.step()
+            assert batch[1].blocks["b1"].pose.z == pytest.approx(1.0, abs=1e-9)
+        assert overhanging(outline, yaw, 0.01).blocks["b1"].pose.z < 0.9
+
+
+def test_a_block_slides_over_an_edge() -> None:
+    """Level until its centre of mass has passed the edge, at each step the same."""
+    angle = math.radians(25)
+    w = overhanging("square", 0.3, -0.3, f"{2 * math.cos(angle)} {2 * math.sin(angle)} 0")
+    for _ in range(100):
+        w.step()
+        p = w.blocks["b1"].pose
+        out = p.x * math.cos(angle) + p.y * math.sin(angle)
+        if out < 0.0:
+            assert (p.z, p.roll, p.pitch) == pytest.approx((1.0, 0.0, 0.0), abs=1e-9)
+        else:
+            assert p.z < 0.9
+    assert out > 0.1
+
+
+def test_a_block_lies_on_the_crest_below_it() -> None:
+    """On a roof whose ridge is below its centre: level, on the ridge; beside it on the slope."""
+    rows = ";".join(" ".join(f"{-0.3 * abs(i - 20)!r}" for _ in range(3)) for i in range(41))
+    roof = f"""<element class="elevation_map"><elevation_data_matrix>[{rows}]
+      </elevation_data_matrix><resolution>1</resolution></element>"""
+    w = load_world(text=world(roof, block("b1", mu=1.0, size=0.6)))
+    b = w.blocks["b1"]
+    for x in (0.0, 0.1, 0.4):
+        b.teleport(x, 0.0, 0.4)
+        assert b.pose.z >= -0.3 * x - 1e-9  # nothing of the ground is above its centre
+    b.teleport(0.0, 0.0, 0.4)
+    assert (b.pose.z, b.pose.roll, b.pose.pitch) == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
+    b.teleport(2.0, 0.0, 0.0)
+    assert b.pose.pitch == pytest.approx(math.atan(0.3), abs=1e-9)

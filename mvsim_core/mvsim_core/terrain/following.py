@@ -31,6 +31,7 @@ SUPPORT = np.dtype(
         ("x", "f8"),  # m, body frame
         ("y", "f8"),  # m
         ("reach", "f8"),  # m, how far above the contact point the search for ground starts
+        ("corner", "i8"),  # 1: a corner of a block; these go around its outline
     ]
 )
 #: How much farther than its supports the ground about a body is looked at, against rounding [m].
@@ -49,6 +50,7 @@ def follow_kernel(
     """Fit each body to the ground under its supports; x, y and yaw stay."""
     local = np.zeros((MAX_CONTACTS, 3))
     world = np.zeros((MAX_CONTACTS, 3))
+    raised = np.zeros(MAX_CONTACTS)
     work = np.zeros((WORK_ROWS, 4))
     room = np.empty_like(pieces)
     first = 0
@@ -77,6 +79,11 @@ def follow_kernel(
                 local[n, 0], local[n, 1] = p.x, p.y
                 world[n, 0], world[n, 1], world[n, 2] = x, y, found
                 n += 1
+            if supports[first].corner != 0:
+                x, y, z = point_in_world(b, a, b.com_x, b.com_y)
+                z += supports[first].reach
+                found, _ = heights_at(around, outlines, maps, samples, x, y, z)
+                overhang((b.com_x, b.com_y, found), local, world, n, raised)
             rest_on(b, local, world, n, work)
         first = end
 
@@ -180,6 +187,57 @@ def point_in_world(
         b.y + sy * along + cy * across,
         b.z - sp * px + cp * sr * py,
     )
+
+
+@njit(cache=True, nogil=True)
+def overhang(
+    centre: tuple[float, float, float],
+    local: FloatArray,
+    world: FloatArray,
+    n: int,
+    raised: FloatArray,
+) -> None:
+    """Raise the ground below the corners of a block that overhang the ground below its centre.
+
+    A block does not tip over an edge while its centre of mass is on the near side of it. So the
+    ground of a corner counts as no lower than the line from the opposite side of the outline over
+    the ground below the centre, and that of the opposite side as no lower than there.
+
+    Args:
+        centre: Centre of mass x, y, body frame, and the height of the ground below it [m]; NaN:
+            there is none that the block could lie on.
+        local: (n, 3) corners, in their order around the outline, body frame [m].
+        world: (n, 3) ground points below them [m]; the heights are raised.
+        n: Number of corners.
+        raised: (n,) scratch memory.
+    """
+    cx, cy, height = centre
+    if math.isnan(height):
+        return
+    for k in range(n):
+        raised[k] = world[k, 2]
+        rx, ry = local[k, 0] - cx, local[k, 1] - cy
+        far = 0.0  # how far the opposite side is, in units of the corner's distance
+        opposite = height
+        for i in range(n):
+            if world[k, 2] >= height:
+                break
+            j = i + 1 if i + 1 < n else 0
+            px, py = local[i, 0] - cx, local[i, 1] - cy
+            qx, qy = local[j, 0] - cx, local[j, 1] - cy
+            one, other = rx * py - ry * px, rx * qy - ry * qx
+            if (one > 0.0) == (other > 0.0):
+                continue
+            share = one / (one - other)
+            along = rx * (px + share * (qx - px)) + ry * (py + share * (qy - py))
+            away = -along / (rx * rx + ry * ry)
+            if away > far:
+                far = away
+                opposite = world[i, 2] + share * (world[j, 2] - world[i, 2])
+        if far > 0.0:
+            raised[k] = max(raised[k], height - max(0.0, opposite - height) / far)
+    for k in range(n):
+        world[k, 2] = raised[k]
 
 
 @njit(cache=True, nogil=True)

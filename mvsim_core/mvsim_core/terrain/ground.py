@@ -34,9 +34,9 @@ from mvsim_core.terrain.surface import (
     place_kernel,
 )
 
-#: Most steps, standing still, in which a vehicle that was put somewhere comes to rest, and the
-#: change that counts as rest [m, rad].
-STEPS_AT_REST, SETTLED = 20, 1e-12
+#: Most steps, standing still, in which a vehicle that was put somewhere comes to rest (many where
+#: it leans steeply over an edge), and the change that counts as rest [m, rad].
+STEPS_AT_REST, SETTLED = 500, 1e-12
 #: Fewer wheels than this do not determine an attitude: casters ahead and behind are added.
 ENOUGH_SUPPORTS = 3
 NO_BODIES: Rows = np.zeros(0, BODY)
@@ -380,7 +380,7 @@ def _reach(piece: Row) -> float:
 def _corners(model: EntityModel) -> Rows:
     """Return the corners of a block; ground above half of its height is a wall to it."""
     outline = outline_of(model.outline)[:MAX_CONTACTS]
-    return np.array([(-1, x, y, 0.5 * model.z_range[1]) for x, y in outline], SUPPORT)
+    return np.array([(-1, x, y, 0.5 * model.z_range[1], 1) for x, y in outline], SUPPORT)
 
 
 def _supports(model: EntityModel) -> Rows:
@@ -391,7 +391,7 @@ def _supports(model: EntityModel) -> Rows:
         outline = model.outline
         reach = float(wheels["radius"].max())
         points += [(outline[:, 0].max(), 0.0, reach), (outline[:, 0].min(), 0.0, reach)]
-    return np.array([(-1, *point) for point in points], SUPPORT)
+    return np.array([(-1, *point, 0) for point in points], SUPPORT)
 
 
 def _probes(model: EntityModel) -> Rows:
