@@ -70,7 +70,7 @@ def test_a_held_vehicle_stands_below_its_grip(kind: str, dt: float) -> None:
 @pytest.mark.parametrize("kind", [k for k in VEHICLES if k not in ("mecanum", "omni")])
 def test_a_driving_vehicle_does_not_slip_sideways(kind: str, dt: float) -> None:
     """A push across its heading below its grip does not move it, at any step."""
-    w, r = load(vehicle(kind, mu=0.8, kp=1.0, ki=1.0), dt)
+    w, r = load(vehicle(kind, mu=0.8), dt)
     r.set_velocity(0.3, 0.0, 0.0)
     r.set_twist(0.3)
     w.run(0.2)

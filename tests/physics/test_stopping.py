@@ -168,7 +168,7 @@ def test_a_motor_too_weak_rolls_by_the_difference(kind: str, dt: float) -> None:
 @pytest.mark.parametrize("kind", list(VEHICLES))
 def test_stops_and_stays(kind: str, dt: float) -> None:
     """Commanded 0 in a curve it stands within a second, alike at all steps, and stays."""
-    w, r = load(vehicle(kind, kp=2.0), dt)
+    w, r = load(vehicle(kind, kp=4.0), dt)
     r.set_twist(0.5, 0.0, 0.5)
     w.run(3.0)
     start = r.pose
@@ -194,21 +194,45 @@ def test_stops_and_stays(kind: str, dt: float) -> None:
         ("wheels", "circle"),
     ],
 )
-@pytest.mark.parametrize("most", [8.0, 0.4])
+@pytest.mark.parametrize("gains", [(1.0, 1.0, 8.0), (1.0, 1.0, 0.4), (4.0, 4.0, 2.0)])
 def test_the_stopping_distance_is_the_same_at_each_step(
-    kind: str, friction: str, most: float
+    kind: str, friction: str, gains: tuple[float, float, float]
 ) -> None:
-    """Within 1 % at 1, 5 and 10 ms: where the loop is within its torque, and at its limit."""
+    """Within 1 % at 1, 5 and 10 ms: loops within their torque, at its limit, and for a part."""
     ways = []
+    kp, ki, most = gains
     for dt in (0.001, 0.005, 0.01):
-        w, r = load(vehicle(kind, friction, kp=1.0, ki=1.0, most=most), dt)
+        w, r = load(vehicle(kind, friction, kp=kp, ki=ki, most=most), dt)
+        r.set_velocity(0.5, 0.0, 0.0)
         r.set_twist(0.5)
-        w.run(6.0)
+        w.run(0.5)
         x = r.pose.x
         r.set_twist(0.0)
-        w.run(2.0)
+        w.run(3.0 / kp)
         ways.append(r.pose.x - x)
     assert ways[1:] == pytest.approx([ways[0]] * 2, rel=0.01)
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.005, 0.01, 0.02])
+@pytest.mark.parametrize("friction", FRICTIONS)
+@pytest.mark.parametrize("kind", ["open_rear", "differential_4_wheels", "mecanum"])
+def test_motors_beyond_the_grip_lock_their_wheels_and_do_not_reverse_them(
+    kind: str, friction: str, dt: float
+) -> None:
+    """No wheel turns backwards, no speed grows, and no motor gives more than its limit."""
+    if (kind, friction) not in PAIRS:
+        pytest.skip("the model has no rollers")
+    w, r = load(vehicle(kind, friction, mu=0.3, kp=20.0), dt)
+    r.set_velocity(0.5, 0.0, 0.0)
+    r.set_twist(0.0)
+    last = 0.5
+    for _ in range(round(0.4 / dt)):
+        w.step()
+        assert min(wheel.omega for wheel in r.wheels) > -1e-9
+        assert r.twist.vx <= last + 1e-12
+        assert max(abs(wheel.torque) for wheel in r.wheels) <= 8.0 * (4.0 if "_" in kind else 1.0)
+        last = r.twist.vx
+    assert abs(last) < 1e-12
 
 
 @pytest.mark.parametrize("kind", list(VEHICLES))

@@ -88,6 +88,7 @@ def build_vehicle(
     wheels = _wheel_rows(spec, gravity, inertia)
     for wheel, part in zip(wheels, roles.odometry, strict=False):
         wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
+    pids["response"] = _response(wheels, roles, inertia)
     _enter_brakes(spec, vehicle, wheels)
     _initial_command(spec, roles, vehicle, wheels)
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
@@ -110,6 +111,13 @@ def build_vehicle(
         kinematics=kinematics,
         on_ground=not spec.skip_elevation_adjust,
     )
+
+
+def _response(wheels: Rows, roles: WheelRoles, inertia: Inertia) -> float:
+    """Return the acceleration by 1 N m on each driven wheel that grips [m/s² per N m]."""
+    driven = wheels[roles.driven_first : roles.driven_first + roles.driven_count]
+    as_mass = float((wheels["inertia"] / wheels["radius"] ** 2).sum())
+    return float((1.0 / driven["radius"]).sum()) / (inertia.mass + as_mass)
 
 
 def _delay_rows(latency: float) -> Rows:

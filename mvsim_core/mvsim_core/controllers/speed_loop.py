@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from numba import njit
 
 from mvsim_core.controllers.pid import pid_output, reset_pid
@@ -38,9 +40,25 @@ def speed_loop_torque(
     if mode != BRAKING:
         return pid_output(p, p.target - p.actual, feedforward, dt)
     drop_pushing_integral(v, p)
-    speed = p.actual
-    if v.coast == 0:  # that in the middle of the step, so that the way to the stop is right
-        speed += (0.5 + p.lag) * (p.actual - p.before)
-        if speed * p.actual < 0.5 * p.actual * p.actual:  # it stops within the step, or slips
-            speed = 0.5 * p.actual
+    speed = p.actual if v.coast != 0 else braking_speed(v, p, dt)
     return only_braking(pid_output(p, p.target - speed, feedforward, dt), p.actual)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def braking_speed(v: Row, p: Row, dt: float) -> float:
+    """Return the speed in the middle of a step of braking, so that the way to the stop is right.
+
+    It follows from the last two measured speeds, whose ratio lasts while the loop brakes. In the
+    first steps these do not show yet how the vehicle brakes: then it follows from the loop's own
+    torque, at its limit or below it.
+    """
+    size = abs(p.actual)
+    since = v.stop_time - dt
+    if since < (p.lag + 0.5) * dt and p.filter_tau <= 0.0:
+        response = (since + 0.5 * dt) * p.response  # m/s per N m
+        middle = max(size / (1.0 + response * p.kp), size - response * p.max_torque)
+    else:
+        before = p.before if p.actual > 0.0 else -p.before
+        middle = size * (size / before) ** (0.5 + p.lag) if before > 0.0 else size
+    # at the least where it stops within the step, or slips
+    return math.copysign(max(middle, 0.5 * size), p.actual)

@@ -14,7 +14,7 @@ from numba import njit
 from mvsim_core.dynamics.islands import upright
 from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.friction.casters import swivel
-from mvsim_core.friction.coupled import overshoots
+from mvsim_core.friction.coupled import ALONE, COUPLED, STOPPING, overshoots
 from mvsim_core.friction.loads import transfer_weight
 from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Row, Rows
 
@@ -84,11 +84,14 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
         lead = bodies[b.leader] if b.leader >= 0 else b
         stopping = v.stop_time > 0.0 and v.coast == 0
         # the wheels of what is pushed or stops turn as fast as it moves at the end of the step
-        together = stopping or slows or lead.push_steps > 0
-        coupled = 1 if together or overshoots(b, wheels, v) else 0
+        coupled = STOPPING if stopping else ALONE
+        if not stopping and (slows or lead.push_steps > 0 or overshoots(b, wheels, v)):
+            coupled = COUPLED
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             if wheels[k].caster != 0 and idle != 0:
-                coupled = 1  # on a slope the other wheels hold what the caster carries
+                coupled = max(
+                    coupled, COUPLED
+                )  # on a slope the other wheels hold what the caster carries
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].coupled = coupled
         if v.free != 0 and idle != 0:
@@ -227,6 +230,15 @@ def slope_brake(w: Row) -> float:
     if abs(w.vx) < HOLD_SPEED:
         return math.inf
     return float(w.radius * abs(w.slope_x)) if w.slope_x * w.vx > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def end_at_rest(w: Row, dt: float) -> None:
+    """Keep the torque of a motor that stops a slipping wheel from turning it backwards."""
+    if w.omega * w.omega0 < 0.0 and w.torque * w.omega0 < 0.0:
+        most = abs(w.torque)
+        w.torque = min(max(w.torque - w.inertia * w.omega / dt, -most), most)
+        w.omega = 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

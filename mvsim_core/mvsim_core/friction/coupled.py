@@ -53,8 +53,9 @@ BRAKE = 14  # N m, torque of the brake so far
 FREE_ALONG, FREE_LEFT = 15, 16
 COLUMNS = 17
 
-#: Values of WHEEL.coupled: the force is found by the model, here, or here across the wheel only.
-ALONE, COUPLED, ACROSS = 0, 1, 2
+#: Values of WHEEL.coupled: the force is found by the model, here, here across the wheel only, or
+#: here, and the motor acts as a brake that does not turn the wheel backwards.
+ALONE, COUPLED, ACROSS, STOPPING = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -464,3 +465,5 @@ def leave_wheel(lead: Row, w: Row, r: FloatArray, dt: float) -> None:
     w.fy = w.yaw_s * r[ALONG] + w.yaw_c * r[LEFT]
     if w.coupled != ACROSS:
         w.omega = w.spin_free + (r[BRAKE] - w.radius * r[ALONG]) * dt / w.inertia
+    if w.coupled == STOPPING:  # no more of the torque acts than stops the wheel
+        w.torque = min(max(r[BRAKE], -abs(w.torque)), abs(w.torque))

@@ -27,7 +27,7 @@ from mvsim_core.friction.contact import (
     stop_slip,
     stops_wheel,
 )
-from mvsim_core.friction.coupled import COUPLED, wheel_force
+from mvsim_core.friction.coupled import COUPLED, STOPPING, wheel_force
 from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.friction.rollers import roller_forces, roller_hold
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
@@ -85,10 +85,15 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
         w.resist = slope_brake(w) if p.hold != 0 else 0.0
+        if w.coupled == STOPPING and w.torque * w.omega <= 0.0:  # the motor is a brake
+            w.resist += abs(w.torque)
+            torque -= w.torque
+        elif w.coupled == STOPPING:
+            w.coupled = COUPLED
         together = p.circle != 0 or p.r1 > 0.0 or p.r2 > 0.0
         near = NEAR_STOP if together else NEAR_STOP_PER_AXIS
         if stops_wheel(bodies[w.body], w, rolling, limit, near, dt):
-            w.coupled = COUPLED
+            w.coupled = max(w.coupled, COUPLED)
             w.resist += abs(rolling)
         else:
             torque -= rolling
@@ -101,7 +106,7 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         # the drag acts on the vehicle, not on the wheel's spin
         w.spin_free = w.omega + (torque + w.radius * drag) / w.inertia * dt
         if p.circle != 0:
-            w.coupled = COUPLED
+            w.coupled = max(w.coupled, COUPLED)
             lone_wheel(w, dt)
             continue
         lateral = clamp(-w.vy * w.carried / dt - w.slope_y, limit)  # 4

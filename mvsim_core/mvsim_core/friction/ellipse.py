@@ -18,6 +18,7 @@ from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
     NEAR_STOP,
     clamp,
+    end_at_rest,
     rolling_torque,
     set_force,
     slope_brake,
@@ -25,7 +26,7 @@ from mvsim_core.friction.contact import (
     stop_slip,
     stops_wheel,
 )
-from mvsim_core.friction.coupled import ACROSS, COUPLED
+from mvsim_core.friction.coupled import ACROSS, COUPLED, STOPPING
 from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
@@ -111,6 +112,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
         holds = w.coupled != 0 and p.hold != 0 and w.idle != 0 and w.slope_x != 0.0
+        stopping = w.coupled == STOPPING
         w.coupled = ACROSS
         alpha = slip_angle(w.vx, w.vy)
         spin = dt / w.inertia
@@ -146,6 +148,8 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         lateral = clamp(-w.vy * w.carried * (1.0 / dt) - w.slope_y, most_y)
         along = clamp(stop_slip(w, torque, dt), most_x)
         w.omega += (torque - w.radius * along) * spin
+        if stopping and abs(along) == most_x:
+            end_at_rest(w, dt)
         if p.hold != 0:
             along += slope_hold(w, along, max(most, most_x), dt)  # a held tyre slips as needed
         set_force(w, along, lateral)

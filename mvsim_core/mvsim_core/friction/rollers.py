@@ -14,7 +14,8 @@ import math
 
 from numba import njit
 
-from mvsim_core.friction.contact import clamp, set_force
+from mvsim_core.friction.contact import clamp, end_at_rest, set_force
+from mvsim_core.friction.coupled import STOPPING
 from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.state.arrays import Row
 
@@ -42,13 +43,15 @@ def roller_forces(b: Row, w: Row, torque: float, limit: float, c_rr: float, dt: 
     drag = -c_rr * w.normal * rolls / math.sqrt(rolls * rolls + ONSET * ONSET)
     mass = 1.0 / (1.0 / moved_mass(b, w, -s, c) + s * s * w.radius * w.radius / w.inertia)
     drag = clamp(drag, min(limit, BRAKED * abs(rolls) * mass / dt))
-    grip = 0.0
+    grip = left = 0.0
     if abs(c) > NO_HOLD:
         # the spin at which the contact point does not slip along the grip direction
         alpha = ((w.vx * c + w.vy * s) / (w.radius * c) - w.omega) / dt
         left = math.sqrt(limit * limit - drag * drag)  # both are one force of the ground
         grip = clamp((torque - w.inertia * alpha) / (w.radius * c), left)
     w.omega += (torque - w.radius * (grip * c - drag * s)) / w.inertia * dt
+    if w.coupled == STOPPING and abs(grip) == left:
+        end_at_rest(w, dt)
     set_force(w, grip * c - drag * s, grip * s + drag * c)
 
 

@@ -135,7 +135,7 @@ WHEEL = np.dtype(
         ("limit_x", "f8"),  # N, largest force of the ground along its grip; NaN: not known
         ("limit_y", "f8"),  # N, across its grip
         ("limit_round", "i8"),  # 1: limit_x holds for the vector sum of both
-        ("coupled", "i8"),  # 1: `friction.coupled` finds its force with that of the others
+        ("coupled", "i8"),  # not 0: `friction.coupled` finds its force with that of the others
         ("spin_free", "f8"),  # rad/s, spin after the step without the ground; NaN: not known
         ("resist", "f8"),  # N m, with which it resists to be turned, at rest too; inf: any
     ]
@@ -253,6 +253,7 @@ PID = np.dtype(
         ("actual", "f8"),  # m/s, measured speed of the last step
         ("before", "f8"),  # m/s, measured speed of the step before that
         ("lag", "f8"),  # 1, steps by which its wheels follow the motion of a vehicle that stops
+        ("response", "f8"),  # m/s² per N m, acceleration of its vehicle by all driven wheels
         ("integral", "f8"),  # N m
         ("derivative", "f8"),  # m/s, filtered error
         ("forward", "f8"),  # N m, feed-forward of the last step
