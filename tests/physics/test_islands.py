@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from mvsim_core import BuildError, WorldFileError, load_world, read_world, world_of
+from mvsim_core import BuildError, World, WorldFileError, load_world, read_world, world_of
 from mvsim_core.state.entities import Inertia
 from mvsim_core.world.handles import Handle
 from mvsim_core.world.islands import combined, component
@@ -386,3 +386,48 @@ def test_restore_brings_back_the_targets_of_driven_pivots() -> None:
         w.step()
         again.append((elbow.angle, elbow.torque))
     assert again == way
+
+
+def two_blocks(mu: tuple[float, float], vel: str = "0 0 0", dt: float = 0.005) -> World:
+    """Return an island of blocks of 10 and 30 kg, 1 m apart, which both move at first."""
+    blocks = block("a", "0 0 0", vel, mass=10.0, mu=mu[0], size=0.4)
+    blocks += block("b", "1 0.3 0", vel, mass=30.0, mu=mu[1], size=0.4)
+    w = load_world(text=world(blocks, dt=dt))
+    w.weld("a", "b")
+    return w
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.01])
+def test_an_island_of_blocks_slides_straight(dt: float) -> None:
+    """Of one friction: v²/(2 µ g) without a turn, whichever block leads."""
+    w = two_blocks((0.3, 0.3), "1 0.5 0", dt)
+    w.run(1.0)
+    p = w.blocks["a"].pose
+    way = math.hypot(1.0, 0.5) / (2.0 * 0.3 * 9.81)
+    assert (p.x, p.y, p.yaw) == pytest.approx((way, 0.5 * way, 0.0), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.01])
+def test_each_block_of_an_island_has_its_own_friction(dt: float) -> None:
+    """Pushed amid the friction of both with 0.95 of it the island stands, with 1.05 it moves."""
+    w = two_blocks((0.5, 0.1), dt=dt)
+    a = w.blocks["a"]
+    grip = (0.5 * 10.0 + 0.1 * 30.0) * 9.81
+    place = (0.1 * 30.0 * 1.0 / 8.0, 0.1 * 30.0 * 0.3 / 8.0)
+    a.apply_force(0.95 * grip, 0.0, at=place, seconds=0.5)
+    w.run(0.5)
+    assert (a.pose.x, a.pose.yaw) == (0.0, 0.0)
+    state = w.state()
+    a.apply_force(1.05 * grip, 0.0, at=place, seconds=0.1)
+    w.run(0.1)
+    moved = a.pose.x
+    assert moved == pytest.approx(0.5 * 0.05 * grip / 40.0 * 0.01, rel=0.3)
+    w.restore(state)
+    batch = w.replicate(2)
+    batch[1].blocks["a"].apply_force(1.05 * grip, 0.0, at=place, seconds=0.1)
+    batch.run(0.1)
+    assert [copy.blocks["a"].pose.x for copy in batch] == pytest.approx([0.0, moved])
+    w.unweld("a", "b")
+    own = w.data.entities["a"].model.body
+    for field in ("ground_mu", "ground_r", "ground_x", "ground_y"):
+        assert w.data.bodies[field][w.data.entities["a"].row] == own[field][0]

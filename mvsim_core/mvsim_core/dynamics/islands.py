@@ -111,10 +111,11 @@ def integrate_velocities_kernel(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def apply_ground_friction(b: Row, rubbed: FloatArray, gravity: float, dt: float) -> None:
-    """Brake a block that rests on two points at (±r, 0), each carrying half of its weight.
+    """Brake a block that rests on two points, each carrying half of its weight.
 
-    Each point gives the impulse that stops it, or mu m g dt / 2 against the slip that is left; on
-    a slope less by its cosine, along the ground.
+    They are at (±r, 0) from the middle of the ground below it, BODY.ground_x and ground_y. Each
+    gives the impulse that stops it, or mu m g dt / 2 against the slip that is left; on a slope
+    less by its cosine, along the ground.
 
     Args:
         b: Row of BODY.
@@ -151,11 +152,11 @@ def slow_block(
     inv_m = 1.0 / b.mass
     inv_i = 1.0 / b.inertia
     wz = b.wz
-    ry = -b.com_y
+    ry = b.ground_y - b.com_y
     for _ in range(GROUND_ROUNDS):
         worst = 0.0
         for side in range(2):
-            rx = (b.ground_r if side == 0 else -b.ground_r) - b.com_x
+            rx = b.ground_x + (b.ground_r if side == 0 else -b.ground_r) - b.com_x
             old_x, old_y = rubbed[2 * side], rubbed[2 * side + 1]
             k11 = inv_m + inv_i * ry * ry
             k12 = -inv_i * rx * ry
@@ -211,7 +212,7 @@ def stop_block(b: Row, rubbed: FloatArray, vx: float, vy: float, limit: float) -
     between them.
     """
     px, py = -b.mass * vx, -b.mass * vy
-    turn = -b.inertia * b.wz + b.com_x * py - b.com_y * px
+    turn = -b.inertia * b.wz + (b.com_x - b.ground_x) * py - (b.com_y - b.ground_y) * px
     difference = turn / b.ground_r
     x, first, second = 0.5 * px, 0.5 * (py + difference), 0.5 * (py - difference)
     # also false where the points coincide and the difference is not finite

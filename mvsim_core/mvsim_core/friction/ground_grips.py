@@ -111,7 +111,7 @@ def grips_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for side in range(2):
             g = grips[count]
             g.body, g.owner = i, -1
-            g.x, g.y = (b.ground_r if side == 0 else -b.ground_r), 0.0
+            g.x, g.y = b.ground_x + (b.ground_r if side == 0 else -b.ground_r), b.ground_y
             g.direction = 0.0
             px, py = rubbed[i, 2 * side], rubbed[i, 2 * side + 1]
             g.limit_y = 0.5 * b.ground_mu * b.mass * gravity * upright(b) * shrink(b, px, py)

@@ -64,6 +64,8 @@ BODY = np.dtype(
         ("cos_y", "f8"),  # 1, along its y axis
         ("ground_mu", "f8"),  # 1, friction of a block on the ground
         ("ground_r", "f8"),  # m, distance of the two points where a block rests on the ground
+        ("ground_x", "f8"),  # m, from the point amid them, body frame
+        ("ground_y", "f8"),  # m
         ("fx", "f8"),  # N, sum of the wheel forces, body frame
         ("fy", "f8"),  # N
         ("torque", "f8"),  # N m, about the centre of mass

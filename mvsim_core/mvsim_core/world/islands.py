@@ -31,6 +31,8 @@ from mvsim_core.world.joints import connect, disconnect
 
 Offset = tuple[float, float, float]
 NO_OFFSET: Offset = (0.0, 0.0, 0.0)
+#: Fields of BODY of what rubs on the ground.
+GROUND = ("ground_mu", "ground_r", "ground_x", "ground_y")
 #: Fields of VEHICLE to which a payload adds.
 CHASSIS = ("chassis_mass", "chassis_x", "chassis_y", "com_z")
 
@@ -157,6 +159,7 @@ def _form(data: Data, ground: Ground, gravity: float, names: list[str]) -> bool:
         else:
             leader = next((m for m in island if m.kind == "vehicle"), island[0])
             _gather(data, ground, leader, [m for m in island if m is not leader])
+            _rest_on_ground(data, leader, island)
         balanced = _load_wheels(data, gravity, island) and balanced
     for name, target in targets.items():
         connect(data, name, target)
@@ -178,7 +181,33 @@ def _release(data: Data, ground: Ground, entity: Entity) -> None:
         data.followers.discard(entity.row)
         ground.remove(entity)
         ground.add([entity], data)
+    for field in GROUND:
+        body[field] = entity.model.body[field][0]
     _set_mass(data, entity, entity.model.inertia)
+
+
+def _rest_on_ground(data: Data, leader: Entity, island: list[Entity]) -> None:
+    """Let an island without wheels rub with the friction of all its blocks, where they stand.
+
+    Its two points give the force µ g m of all together, amid them, and the torque of all points
+    about there while it turns.
+    """
+    if leader.kind == "vehicle":
+        return
+    weights, places = [], []
+    for member in island:
+        row = member.model.body
+        weights += [0.5 * float(row["ground_mu"][0]) * member.model.inertia.mass] * 2
+        r, x, y = (float(row[field][0]) for field in GROUND[1:])
+        places.append(moved(np.array([[x + r, y], [x - r, y]]), _offset_of(data, member)))
+    total, points = sum(weights), np.vstack(places)
+    shares = np.array(weights) / total if total > 0.0 else np.full(len(points), 1 / len(points))
+    middle = shares @ points
+    arms = np.hypot(*(points - middle).T)
+    body = data.bodies[leader.row]
+    body["ground_mu"] = total / sum(member.model.inertia.mass for member in island)
+    body["ground_r"] = shares @ arms
+    body["ground_x"], body["ground_y"] = middle
 
 
 def _gather(data: Data, ground: Ground, leader: Entity, others: list[Entity]) -> None:
