@@ -279,3 +279,31 @@ def test_a_trailer_rolls_with_slope_hold(dt: float) -> None:
     hung.vehicles["a"].set_brake(True)
     hung.run(1.0)
     assert abs(hung.vehicles["b"].twist.vx) < 1e-3
+
+
+@pytest.mark.parametrize("torque", [0.3, 1.0])
+def test_turning_about_an_axle_that_is_not_below_the_centre_of_mass(torque: float) -> None:
+    """The Chaplygin sleigh: (m + i) dv/dt = m x ω², J dω/dt = T - m x v ω; the error ~ the step.
+
+    i and J count the inertia of the wheels; x is where the centre of mass is ahead of the axle.
+    """
+    friction = '<friction class="default"><mu>.8</mu><C_damping>0</C_damping></friction>'
+    text = three(friction).replace("<com>0.009 0</com>", "<com>-0.1 0</com>")
+    w = load(text, 0.001)
+    robot, b = w.vehicles["r1"], w.bodies[0]
+    mass, x = float(b["mass"]), float(b["com_x"])
+    assert x < -0.05
+    left = w.data.wheels[w.data.entities["r1"].wheel0]
+    rolling = 2.0 * float(left["inertia"] / left["radius"] ** 2)
+    y, radius = float(left["y"]), float(left["radius"])
+    about = float(b["inertia"]) + mass * x * x + rolling * y * y
+    v = turn = 0.0
+    for _ in range(10000):
+        v, turn = (
+            v + mass * x * turn * turn / (mass + rolling) * 1e-4,
+            turn + (2.0 * torque * y / radius - mass * x * v * turn) / about * 1e-4,
+        )
+    robot.set_wheel_torques([-torque, torque, 0.0])
+    w.run(1.0)
+    assert (robot.twist.vx, robot.twist.wz) == pytest.approx((v, turn), rel=5e-3)
+    assert turn < 0.98 * 2.0 * torque * y / radius / about

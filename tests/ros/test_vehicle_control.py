@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Torques and parking brakes of vehicles over ROS, and what odometry says of itself."""
+"""Torques, forces and parking brakes of vehicles over ROS, and what odometry says of itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Twist, Vector3, Wrench
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -20,7 +20,8 @@ from std_srvs.srv import SetBool
 
 from mvsim_core import CommandError, load_world
 from mvsim_core.geometry.poses import rotation
-from mvsim_ros2.inputs.commands import follow_torques
+from mvsim_ros2.conversions.commands import ForceCommand
+from mvsim_ros2.inputs.commands import follow_force, follow_torques
 from mvsim_ros2.outputs.world import WorldOutputs
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.simulation.stamp_clock import StampClock
@@ -154,6 +155,38 @@ def test_numbers_of_torques(
             follow_torques(r, command=command)
         assert len(str(refused.value)) < 200
     assert w.state() == before
+
+
+# ----------------------------------------------------------------------------------- forces
+def test_a_force_pushes_a_vehicle(control: Control) -> None:
+    """Along its heading, in the axes of the world; without a command it rolls."""
+    at = control.newest("/pusher/ground_truth/odom").pose.pose.orientation
+    heading = 2.0 * math.atan2(at.z, at.w)
+    push = Wrench(force=Vector3(x=30.0 * math.cos(heading), y=30.0 * math.sin(heading)))
+    with control.repeat("/pusher/apply_force", push):
+        control.moving("pusher", lambda vx: vx > 0.1)
+    assert control.brake("/pusher/set_brake", True)[0]
+    control.moving("pusher", lambda vx: abs(vx) < 1e-3)
+    assert control.brake("/pusher/set_brake", False)[0]
+
+
+def test_a_force_lasts_for_the_time_of_commands_and_is_no_command() -> None:
+    w = load_world(text=world(cart(damping=0.0)))
+    r = w.vehicles["r1"]
+    follow_force(r, command=ForceCommand(20.0, 0.0, 0.0), seconds=0.5)
+    w.run(0.5)
+    speed = r.twist.vx
+    assert speed > 0.2
+    w.run(0.5)
+    assert r.twist.vx == pytest.approx(speed)
+
+
+def test_forces_that_cannot_act_are_logged(control: Control, running: NodeProcess) -> None:
+    with control.repeat("/pusher/apply_force", Wrench(torque=Vector3(z=math.inf))):
+        eventually(
+            lambda: "pusher: command refused, not within ±1e+06: torque = inf" in running.output,
+            "a warning",
+        )
 
 
 # ----------------------------------------------------------------------------------- brakes

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped, Wrench
 from std_msgs.msg import Float64MultiArray
 
 #: Most fields that an error text lists.
@@ -29,6 +29,14 @@ class AckermannCommand(NamedTuple):
 
     speed: float
     steering: float
+
+
+class ForceCommand(NamedTuple):
+    """Force along x and y of the world [N], and torque about the vertical [N m]."""
+
+    fx: float
+    fy: float
+    torque: float
 
 
 def twist_command(message: Twist | TwistStamped) -> TwistCommand:
@@ -52,6 +60,11 @@ def torque_command(message: Float64MultiArray) -> tuple[float, ...]:
     The layout of the message is ignored.
     """
     return tuple(message.data)
+
+
+def force_command(message: Wrench) -> ForceCommand:
+    """Return what moves a planar body of a force and a torque; the rest is ignored."""
+    return ForceCommand(message.force.x, message.force.y, message.torque.z)
 
 
 def refused_fields(command: Mapping[str, float], most: float) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Subscriptions of commands: velocities, Ackermann commands, torques.
+"""Subscriptions of commands: velocities, Ackermann commands, torques, and of applied forces.
 
 The path of a command: a callback in the executor thread converts and checks the message and posts
 it to the mailbox, under the name of its vehicle; the stepping thread gives the newest one to the
@@ -13,6 +13,7 @@ type: with two types on one topic, tools such as `ros2 topic echo` and rosbag2 r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,8 +26,10 @@ from rclpy.node import Node
 from mvsim_core import CommandError, Vehicle, World
 from mvsim_core.world.commands import MOST_SPEED, MOST_TORQUE
 from mvsim_ros2.conversions.commands import (
+    ForceCommand,
     TwistCommand,
     ackermann_command,
+    force_command,
     refused_fields,
     torque_command,
     twist_command,
@@ -36,6 +39,7 @@ from mvsim_ros2.names.topic_names import TopicNames
 from mvsim_ros2.names.topics import (
     ACKERMANN_CMD,
     ACKERMANN_CMD_UNSTAMPED,
+    APPLY_FORCE,
     CMD_VEL,
     CMD_VEL_STAMPED,
     TORQUE_CMD,
@@ -87,6 +91,7 @@ class CommandSubscriptions:
         self._node = node
         self._mailbox = mailbox
         self._angle = settings.cmd_angle_instead_rotvel
+        self._timeout = settings.command_timeout or math.inf
         self._types = CMD_VEL_TYPES[settings.enable_stamped_cmd_vel]
         self._second = SecondParticipant(node) if len(self._types) > 1 else None
         self._topics: dict[str, CommandTopics] = {}
@@ -131,6 +136,9 @@ class CommandSubscriptions:
             on_torques = partial(self._on_torques, vehicle)
             hint = "see docs/ros2_interface.md"
             yield self._typed(topics, TORQUE_CMD, {TORQUE_CMD: self._node}, on_torques, hint)
+        on_force = partial(self._on_force, vehicle)
+        hint = "see docs/ros2_interface.md"
+        yield self._typed(topics, APPLY_FORCE, {APPLY_FORCE: self._node}, on_force, hint)
 
     def _typed(
         self,
@@ -165,6 +173,13 @@ class CommandSubscriptions:
         # A key of its own: a refused velocity must not replace torques.
         key = vehicle, TORQUE_CMD.name
         self._post(vehicle, fields, partial(follow_torques, command=command), key)
+
+    def _on_force(self, vehicle: str, message: Any) -> None:
+        command = force_command(message)
+        # A force is no command: it ends none, and none ends it.
+        key = vehicle, APPLY_FORCE.name
+        push = partial(follow_force, command=command, seconds=self._timeout)
+        self._post(vehicle, (command._asdict(), MOST_TORQUE), push, key)
 
     def _post(
         self,
@@ -241,6 +256,15 @@ def follow_torques(vehicle: Vehicle, *, command: Sequence[float]) -> None:
         vehicle.set_wheel_torques(command[:-1], steering=command[-1])
     else:
         vehicle.set_wheel_torques(command)
+
+
+def follow_force(vehicle: Vehicle, *, command: ForceCommand, seconds: float) -> None:
+    """Push a vehicle at its centre of mass until the next message, or for some time [s].
+
+    Raises:
+        CommandError: Forces do not move it.
+    """
+    vehicle.apply_force(*command, seconds=seconds)
 
 
 class TypedSubscription:

@@ -19,6 +19,7 @@ from geometry_msgs.msg import (
     Twist,
     TwistStamped,
     TwistWithCovarianceStamped,
+    Wrench,
 )
 from mvsim_msgs.msg import Contacts, WheelStates
 from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
@@ -105,6 +106,12 @@ TORQUE_CMD = Topic(
     Float64MultiArray,
     10,
     "Torques of the wheels, then the steering angle; only for the controller raw.",
+)
+APPLY_FORCE = Topic(
+    "apply_force",
+    Wrench,
+    10,
+    "Force and torque that push the vehicle at its centre of mass, world frame.",
 )
 
 CLOCK = Topic(
@@ -408,7 +415,14 @@ LOG = Topic(
     CLOCK_DEPTH,
     "Columns of the log tables pose, wheel_1, wheel_2, …; each step, with publish_log_topics.",
 )
-INPUTS = (CMD_VEL, CMD_VEL_STAMPED, ACKERMANN_CMD, ACKERMANN_CMD_UNSTAMPED, TORQUE_CMD)
+INPUTS = (
+    CMD_VEL,
+    CMD_VEL_STAMPED,
+    ACKERMANN_CMD,
+    ACKERMANN_CMD_UNSTAMPED,
+    TORQUE_CMD,
+    APPLY_FORCE,
+)
 OUTPUTS = (
     CLOCK,
     TF,
