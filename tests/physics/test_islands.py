@@ -15,6 +15,7 @@ from mvsim_core.state.entities import Inertia
 from mvsim_core.world.handles import Handle
 from mvsim_core.world.islands import combined, component
 from tests.physics.test_joints import RIGID
+from tests.physics.test_slopes import incline
 from tests.physics.worlds import block, cart, friction, twist_pid, world
 
 PID = twist_pid(60, 30, 80)
@@ -311,17 +312,53 @@ TRAIN = world(
 )
 
 
-def test_two_trailers_track_off_by_the_formula() -> None:
-    """Steady turn: R1² = R0² + 1.0² - 1.2² and again for the second trailer."""
-    w = load_world(text=TRAIN)
+def tracked_off(dt: float) -> list[float]:
+    """Return the radii of two trailers' ways in a steady turn, each over that of its formula."""
+    text = TRAIN.replace("<simul_timestep>0.005<", f"<simul_timestep>{dt}<")
+    w = load_world(text=text)
     w.vehicles["tractor"].set_twist(0.8, 0.0, 0.2)
     w.run(60.0)
     radii = [
         w.vehicles[name].twist.vx / w.vehicles[name].twist.wz
         for name in ("tractor", "first", "second")
     ]
-    for ahead, behind in pairwise(radii):
-        assert behind == pytest.approx(math.sqrt(ahead**2 + 1.0**2 - 1.2**2), rel=0.01)
+    return [behind / math.sqrt(ahead**2 + 1.0**2 - 1.2**2) for ahead, behind in pairwise(radii)]
+
+
+def test_two_trailers_track_off_by_the_formula() -> None:
+    """Steady turn: R1² = R0² + 1.0² - 1.2² and again for the second trailer."""
+    assert tracked_off(0.005) == pytest.approx([1.0, 1.0], rel=0.01)
+
+
+def pulled(degrees: float, hold: bool, dt: float) -> float:
+    """Return the speed of a tractor with a trailer after 1 s uphill, over that of its formula.
+
+    (m + i) dv/dt = F - m g sin - c m v, i being the inertia of all wheels as a mass and c the
+    damping of bodies; whether the trailer's own file says that it holds on slopes must not matter.
+    """
+    more = f"<slope_hold>{int(hold)}</slope_hold></friction>"
+    trailer = cart("first", "-2.2 0 0", ground=friction(mu=0.8).replace("</friction>", more))
+    parts = [
+        text.replace('linear_damping="0.0"', 'linear_damping="0.1"')
+        for text in (cart("tractor", ground=friction(mu=0.8)), trailer)
+    ]
+    joint = TRAIN[TRAIN.index("<joint") : TRAIN.index("/>", TRAIN.index("<joint")) + 2]
+    w = load_world(text=world(incline(degrees), *parts, joint, dt=dt))
+    tractor = w.vehicles["tractor"]
+    tractor.set_wheel_torques([15.0, 15.0])
+    w.run(1.0)
+    mass = sum(vehicle.mass for vehicle in w.vehicles.values())
+    rolling = float((w.data.wheels["inertia"] / w.data.wheels["radius"] ** 2)[:4].sum())
+    force = 2.0 * 15.0 / 0.2 - mass * 9.81 * math.sin(math.radians(degrees))
+    rate = 0.1 * mass / (mass + rolling)
+    return tractor.twist.vx / (force / (0.1 * mass) * (1.0 - math.exp(-rate)))
+
+
+@pytest.mark.parametrize("degrees", [0.1, 5.0])
+@pytest.mark.parametrize("hold", [False, True])
+def test_a_tractor_starts_uphill_with_a_trailer(degrees: float, hold: bool) -> None:
+    """A trailer without a motor has no brake; its weight and inertia count."""
+    assert pulled(degrees, hold, 0.005) == pytest.approx(1.0, rel=2e-3)
 
 
 def test_reversing_jack_knifes() -> None:

@@ -4,21 +4,26 @@
 
     python -m tests.property.random_vehicles 10000
     python -m tests.property.random_vehicles 1000 20
+    python -m tests.property.random_vehicles 1000 crowd
 
-runs so many worlds, on a slope of so many degrees, and prints the largest growth of energy in a
-step. It is relative to the energy of motion; on a slope, that from a tenth of a metre above.
+runs so many worlds, on a slope of so many degrees, or among blocks, walls and another vehicle, and
+prints the largest growth of energy in a step. It is relative to the energy of motion; on a slope,
+that from a tenth of a metre above.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
 
 import numpy as np
 
 from mvsim_core import World, load_world
+from mvsim_core.state.arrays import DYNAMIC
 from tests.physics.test_slopes import incline
+from tests.physics.worlds import block
 
 GRAVITY = 9.81
 CLASSES = (
@@ -55,6 +60,36 @@ def sample(seed: int, slope: float = 0.0) -> str:
       <init_vel>{vx} {vy} {turn}</init_vel>
       {_dynamics(rng, kind, model)}{_friction(rng, model)}
       </vehicle></mvsim_world>"""
+
+
+def crowd(seed: int) -> str:
+    """Return the random world of a seed with one to five blocks, perhaps a vehicle and a wall."""
+    rng = np.random.default_rng((seed, 1))
+    text, things = sample(seed), ""
+    if rng.integers(2):
+        x, y = rng.uniform(-1.2, 1.2, 2)
+        other = sample(seed + int(rng.integers(1, len(CLASSES))))
+        other = other[other.index("<vehicle") : other.index("</mvsim_world>")]
+        things = re.sub(r"<init_pose>\S+ \S+", f"<init_pose>{x} {y}", other.replace("r1", "r2"))
+    for k in range(int(rng.integers(1, 6))):
+        x, y, yaw = rng.uniform((-1.2, -1.2, -180), (1.2, 1.2, 180))
+        speed = 10.0 ** rng.uniform(-2.0, 0.5)
+        vx, vy, turn = speed * rng.normal(size=3)
+        rubs = f"<lateral_friction>{rng.choice([0.0, 0.3, 1.0])}</lateral_friction>"
+        things += block(
+            f"b{k}",
+            f"{x} {y} {yaw}",
+            f"{vx} {vy} {math.degrees(turn)}",
+            mass=10.0 ** rng.uniform(-0.5, 2.0),
+            mu=float(rng.choice([0.0, 0.1, 0.5])),
+            restitution=float(rng.choice([0.0, 0.3, 1.0])),
+            size=float(rng.uniform(0.1, 0.6)),
+        ).replace("<lateral_friction>0</lateral_friction>", rubs)
+    if rng.integers(2):
+        y0, y1 = rng.uniform(-1.5, 1.5, 2)
+        things += f"""<element class="vertical_plane">
+          <x0>-9</x0><y0>{y0}</y0><x1>9</x1><y1>{y1}</y1></element>"""
+    return text.replace("</mvsim_world>", things + "</mvsim_world>")
 
 
 def _dynamics(rng: np.random.Generator, kind: str, model: str) -> str:
@@ -131,6 +166,27 @@ def energy(world: World, slope: float) -> tuple[float, float]:
     return float(body + 0.5 * spins.sum()), float(b["mass"] * GRAVITY * x * rise)
 
 
+def crowd_growth(seed: int) -> tuple[float, int]:
+    """Return the largest growth of energy in a step of a crowd, and the contacts of all steps."""
+    world = load_world(text=crowd(seed))
+    last, worst, contacts = _crowd_energy(world), -math.inf, 0
+    for _ in range(STEPS):
+        world.step()
+        now = _crowd_energy(world)
+        worst = max(worst, (now - last) / max(last, REST))
+        contacts += len(world.contacts)
+        last = now
+    return worst, contacts
+
+
+def _crowd_energy(world: World) -> float:
+    """Return the energy of motion of all bodies and wheels on level ground [J]."""
+    b = world.data.bodies[world.data.bodies["kind"] == DYNAMIC]
+    motion = b["mass"] * (b["cvx"] ** 2 + b["cvy"] ** 2) + b["inertia"] * b["wz"] ** 2
+    w = world.data.wheels[(world.data.wheels["body"] >= 0) & (world.data.wheels["caster"] == 0)]
+    return 0.5 * float(motion.sum() + (w["inertia"] * w["omega"] ** 2).sum())
+
+
 def growth(seed: int, slope: float = 0.0) -> float:
     """Return the largest growth of energy in a step of a world, relative to its energy."""
     world = load_world(text=sample(seed, slope))
@@ -145,10 +201,14 @@ def growth(seed: int, slope: float = 0.0) -> float:
     return worst
 
 
-def main(count: int, slope: float = 0.0) -> None:
+def main(count: int, where: str = "0") -> None:
     """Print the worst worlds."""
-    warnings.simplefilter("ignore")  # of wheels that lift
-    found = sorted(((growth(seed, slope), seed) for seed in range(count)), reverse=True)
+    warnings.simplefilter("ignore")  # of wheels that lift, and of overlaps
+    found = []
+    for seed in range(count):
+        worst = crowd_growth(seed)[0] if where == "crowd" else growth(seed, float(where))
+        found.append((worst, seed))
+    found.sort(reverse=True)
     grown = sum(worst > 1e-9 for worst, _ in found)
     print(f"{count} worlds, energy grows beyond 1e-9 in {grown}")  # noqa: T201
     for worst, seed in found[:12]:
@@ -156,4 +216,4 @@ def main(count: int, slope: float = 0.0) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 0.0)
+    main(int(sys.argv[1]), *sys.argv[2:3])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.property.random_vehicles import CLASSES, growth
+from tests.property.random_vehicles import CLASSES, crowd_growth, growth
 
 
 @pytest.mark.filterwarnings("ignore:r1 (lifts|would tip)")
@@ -36,3 +36,14 @@ def test_energy_never_grows_on_slopes(slope: float) -> None:
     for seed in range(49):
         if CLASSES[seed % len(CLASSES)] != "mecanum":
             assert growth(seed, slope) <= 1e-9, seed
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what lifts, and what is put into each other
+def test_energy_never_grows_in_contacts() -> None:
+    """Vehicles, blocks and walls that hit, rub, press and overlap, with any restitution."""
+    touched = 0
+    for seed in range(42):
+        worst, contacts = crowd_growth(seed)
+        assert worst <= 1e-9, seed
+        touched += contacts > 0
+    assert touched > 21
