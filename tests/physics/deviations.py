@@ -20,31 +20,29 @@ from tests.physics.test_islands import pulled, tracked_off
 from tests.physics.test_odometry import turned
 from tests.physics.test_pushed import BEYOND, ROLLERS, SIDES, beyond_grip, collided, pushed
 from tests.physics.test_slopes import incline
-from tests.physics.test_stopping import VEHICLES, WALL, G, load, vehicle
+from tests.physics.test_stopping import VEHICLES, WALL, G, load, vehicle, way_to_a_stop
 from tests.physics.worlds import block, world
 
 STEPS = (0.001, 0.005, 0.01, 0.02)
 FINE = STEPS[:3]
+#: Those whose motors lock their wheels, within a time I/(KP R) of 6 ms.
+LOCKS = [("open_rear", (4.0, 4.0, 2.0))]
 GRIPPING = [kind for kind in VEHICLES if kind not in ROLLERS]
 #: What was tested, on what, at which steps, the worst deviation and where it was.
 Row = tuple[str, str, tuple[float, ...], str, str]
 
 
-def stopping() -> Row:
-    """Way to the stop against that at 1 ms."""
-    worst = (0.0, "")
+def stopping() -> Iterator[Row]:
+    """Way to the stop from 0.5 m/s against that at 1 ms, within and at the limit of the torque."""
+    worst = {False: (0.0, ""), True: (0.0, "")}
     for kind in VEHICLES:
-        ways = []
-        for dt in FINE:
-            w, r = load(vehicle(kind, kp=1.0, ki=1.0), dt)
-            r.set_twist(0.5)
-            w.run(4.0)
-            x = r.pose.x
-            r.set_twist(0.0)
-            w.run(2.0)
-            ways.append(r.pose.x - x)
-        worst = max(worst, *((abs(way / ways[0] - 1.0), kind) for way in ways[1:]))
-    return "way to a stop", "all kinds of vehicle", FINE, f"{worst[0]:.2%}", worst[1]
+        for gains in ((1.0, 1.0, 8.0), (1.0, 1.0, 0.4), (4.0, 4.0, 2.0)):
+            ways = [way_to_a_stop(kind, "default", gains, dt) for dt in FINE]
+            deviation = max(abs(way / ways[0] - 1.0) for way in ways[1:])
+            locks = (kind, gains) in LOCKS
+            worst[locks] = max(worst[locks], (deviation, f"{kind}, KP {gains[0]:g}"))
+    yield "way to a stop", "all kinds of vehicle", FINE, *percent(worst[False])
+    yield "the same, wheels lock", "motors beyond the grip", FINE, *percent(worst[True])
 
 
 def sliding() -> Row:
@@ -197,7 +195,7 @@ def percent(worst: tuple[float, str]) -> tuple[str, str]:
 
 def rows() -> Iterator[Row]:
     """Yield the rows of the table."""
-    yield stopping()
+    yield from stopping()
     yield sliding()
     yield pushing(0.7)
     yield holding()

@@ -183,6 +183,20 @@ def test_stops_and_stays(kind: str, dt: float) -> None:
     assert (r.twist.vx, r.twist.wz) == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
+def way_to_a_stop(kind: str, friction: str, gains: tuple[float, float, float], dt: float) -> float:
+    """Return the way of a vehicle from 0.5 m/s to rest [m], with KP, KI and the largest torque."""
+    kp, ki, most = gains
+    w, r = load(vehicle(kind, friction, kp=kp, ki=ki, most=most), dt)
+    r.set_velocity(0.5, 0.0, 0.0)
+    r.set_twist(0.5)
+    w.run(0.5)
+    r.set_velocity(0.5, 0.0, 0.0)  # driving is first order in the step
+    x = r.pose.x
+    r.set_twist(0.0)
+    w.run(3.0 / kp)
+    return r.pose.x - x
+
+
 @pytest.mark.parametrize(
     ("kind", "friction"),
     [
@@ -199,18 +213,7 @@ def test_the_stopping_distance_is_the_same_at_each_step(
     kind: str, friction: str, gains: tuple[float, float, float]
 ) -> None:
     """Within 1 % at 1, 5 and 10 ms: loops within their torque, at its limit, and for a part."""
-    ways = []
-    kp, ki, most = gains
-    for dt in (0.001, 0.005, 0.01):
-        w, r = load(vehicle(kind, friction, kp=kp, ki=ki, most=most), dt)
-        r.set_velocity(0.5, 0.0, 0.0)
-        r.set_twist(0.5)
-        w.run(0.5)
-        r.set_velocity(0.5, 0.0, 0.0)  # driving is first order in the step
-        x = r.pose.x
-        r.set_twist(0.0)
-        w.run(3.0 / kp)
-        ways.append(r.pose.x - x)
+    ways = [way_to_a_stop(kind, friction, gains, dt) for dt in (0.001, 0.005, 0.01)]
     assert ways[1:] == pytest.approx([ways[0]] * 2, rel=0.01)
 
 
