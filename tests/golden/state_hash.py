@@ -182,7 +182,7 @@ def hashes(sim: World, readings: dict[str, list[Any]], *, exact: bool) -> Hashes
 
     out = {}
     for name, rows in arrays(sim):
-        for field in rows.dtype.names:
+        for field in (f for f in rows.dtype.names if not f.startswith("_")):  # no fillers
             out[f"{name}.{field}"] = digest(iter([as_bytes(rows[field])]))
     for name, items in sorted(readings.items()):
         out[f"readings.{name}"] = digest(as_bytes(v) for item in items for v in numbers(item))

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 
-from mvsim_core import World, load_world
+from mvsim_core import World, load_world, threads
+from mvsim_core.errors import StepError
+from mvsim_core.solver import solve
 from mvsim_core.world.data import TABLES
 from tests.physics.worlds import block, car, cart, friction, twist_pid, world
 
@@ -69,8 +73,13 @@ def count_tiles(sim: World) -> int:
 
 @pytest.mark.parametrize("ideal", [False, True])
 @pytest.mark.parametrize("size", [1, 3, 4])
-def test_tiles_equal_the_whole(size: int, ideal: bool) -> None:
-    """While vehicles come, go, touch and are restored."""
+@pytest.mark.parametrize("cores", [1, 3])
+def test_tiles_equal_the_whole(
+    monkeypatch: pytest.MonkeyPatch, cores: int, size: int, ideal: bool
+) -> None:
+    """While vehicles come, go, touch and are restored; on any number of cores."""
+    monkeypatch.setattr(threads, "usable_cores", lambda: cores)
+    monkeypatch.setattr(solve, "MANY", 4)
     text = world(*vehicles(ideal))
     worlds = [load_world(text=text) for _ in range(2)]
     worlds[1]._runtime.tiles.size = size
@@ -124,3 +133,30 @@ def test_copies_of_a_batch_are_stepped_in_tiles() -> None:
         for name in ("a", "d", "f", "k"):
             got, want = copy.vehicles[name], sim.vehicles[name]
             assert (got.pose, got.twist, got.odometry) == (want.pose, want.twist, want.odometry)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_first_vehicle_with_a_fault_is_named(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+    """Whichever thread finds one first."""
+    monkeypatch.setattr(threads, "usable_cores", lambda: cores)
+    for name in ("d", "i"):
+        sim = load_world(text=world(*vehicles()))
+        sim._runtime.tiles.size = 2
+        sim.run(0.1)
+        for broken in {name, "j"}:
+            sim.data.wheels["omega"][sim.data.entities[broken].wheel0] = np.nan
+        with pytest.raises(StepError, match=f"^{name}: "):
+            sim.step()
+
+
+def test_profile_of_tiles_is_the_time_of_the_step() -> None:
+    """What threads spend at the same time counts once."""
+    sim = load_world(text=world(*vehicles()))
+    sim._runtime.tiles.size = 1
+    sim.run(0.1)
+    sim.clear_profile()
+    begin = perf_counter()
+    sim.run(0.1)
+    spent = perf_counter() - begin
+    assert 0.0 < sum(sim.profile.values()) <= spent
+    assert min(sim.profile[phase] for phase in ("commands", "controllers", "friction")) > 0.0

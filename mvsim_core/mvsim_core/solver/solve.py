@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,16 +22,26 @@ from mvsim_core.solver.islands import (
     set_fixed,
     sort_islands,
 )
-from mvsim_core.solver.motion_kernels import advance_active, advance_free, free_kernel
-from mvsim_core.solver.near import CLEAR, STALE, pairs_kernel, rebuild_kernel
+from mvsim_core.solver.motion_kernels import (
+    advance_active,
+    advance_free,
+    advance_kernel,
+    check_kernel,
+    free_kernel,
+    meeting_kernel,
+)
+from mvsim_core.solver.near import CLEAR, MEETING, STALE, pairs_kernel, rebuild_kernel
 from mvsim_core.solver.scratch import Scratch, Work
 from mvsim_core.solver.substeps import smallest_gap, solve_island
 from mvsim_core.state.arrays import BODY, DYNAMIC, IntArray, Row, Rows
 from mvsim_core.state.rows import copy_rows
 from mvsim_core.state.tables import Table
+from mvsim_core.threads import run_all, threads
 
 #: Makes the rows of GRIP of the rows of BODY that are 1 in an array.
 Grips = Callable[[IntArray], Rows]
+#: Movers that one thread advances; more are shared out.
+MANY = 2000
 #: Gap up to which two shapes count as touching [m].
 TOUCH = 1e-3
 
@@ -67,13 +78,14 @@ def solve(
     acting = contacts.has_joints or len(walls) > 0
     count = scratch.near_count if scratch.near_valid else -1
     found = scratch.found
-    result: int = free_kernel(bodies, movers, found.guards, found.near, count, dt, not acting)
+    advance = free_kernel if len(movers) <= MANY else _advance_in_parts
+    result = advance(bodies, movers, found.guards, found.near, count, dt, not acting)
     if result >= 0:
         return result
     if result == STALE or count < 0:
         find_near(bodies, movers, contacts, dt)
         found, count = scratch.found, scratch.near_count
-        result = free_kernel(bodies, movers, found.guards, found.near, count, dt, not acting)
+        result = advance(bodies, movers, found.guards, found.near, count, dt, not acting)
     if result == CLEAR and not acting:
         _keep_contacts(contacts, contacts.contacts, 0)
         return -1
@@ -81,9 +93,31 @@ def solve(
     if pairs or acting:
         _solve_contacts(bodies, movers, contacts, dt, (walls, grips, pairs))
     else:
-        free_kernel(bodies, movers, scratch.found.guards, found.near, 0, dt, True)
+        advance(bodies, movers, scratch.found.guards, found.near, 0, dt, True)
         _keep_contacts(contacts, contacts.contacts, 0)
     return -1
+
+
+def _advance_in_parts(  # noqa: PLR0913 (those of the kernel)
+    bodies: Rows,
+    movers: IntArray,
+    guards: Rows,
+    near: Rows,
+    count: int,
+    dt: float,
+    advances: bool,
+) -> int:
+    """Do what `free_kernel` does; each thread checks and advances a part of the movers."""
+    ends = [len(movers) * k // threads() for k in range(threads() + 1)]
+    parts = [slice(begin, end) for begin, end in pairwise(ends)]
+    results = run_all([partial(check_kernel, bodies, movers[p], guards[p], dt) for p in parts])
+    if results.count(CLEAR) < len(results):
+        return next((result for result in results if result >= 0), STALE)
+    if meeting_kernel(bodies, movers, guards, near, count, dt):
+        return MEETING
+    if advances and count >= 0:
+        run_all([partial(advance_kernel, bodies, movers[p], guards[p], dt) for p in parts])
+    return CLEAR
 
 
 @cache

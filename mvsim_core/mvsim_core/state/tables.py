@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.state.arrays import IntArray
+from mvsim_core.state.arrays import CACHE_LINE, IntArray
 from mvsim_core.state.rows import copy_rows
 
 #: Rows of a table before it grows for the first time.
@@ -116,10 +116,11 @@ class Table:
     def _adopt(self, rows: Any, capacity: int) -> None:
         """Move to new memory for `capacity` rows, the first of which are those given."""
         self._size = rows.itemsize * math.prod(rows.shape[1:])
-        memory = bytearray(capacity * self._size)
-        self._memory = memoryview(memory)
+        whole = np.zeros(capacity * self._size + CACHE_LINE, np.uint8)
+        begin = -whole.ctypes.data % CACHE_LINE
+        self._memory = whole.data[begin : begin + capacity * self._size]
         self._memory[: len(rows) * self._size] = rows.tobytes()
-        self._buffer = np.ndarray((capacity, *rows.shape[1:]), rows.dtype, memory)
+        self._buffer = np.ndarray((capacity, *rows.shape[1:]), rows.dtype, self._memory)
 
     def __getstate__(self) -> tuple[Any, Any, dict[int, list[int]]]:
         """Return what a copy or pickle consists of: the used rows without spare capacity."""

@@ -224,7 +224,7 @@ class Batch:
         if self.runtime.placed:
             report_overlaps(self.model, self.runtime, self.data)
         timeout = 0 if not self.command_timeout else round(self.command_timeout / self.model.dt)
-        step_physics(self.model, self.runtime, self.data, timeout, mark)
+        step_physics(self.model, self.runtime, self.data, timeout, self._profile)
         self._ticks += 1
         for start, sensors in self._sets.items():
             ticks = self._ticks - start

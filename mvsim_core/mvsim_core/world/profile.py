@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 
 
@@ -30,6 +31,20 @@ class Profile:
         """End phase number `phase` and begin the next one."""
         now = perf_counter()
         self._sums[phase] += now - self._last
+        self._last = now
+
+    def part(self) -> Profile:
+        """Return a stop watch, which runs, for a part of the work that a thread does."""
+        part = Profile(self.phases)
+        part.start()
+        return part
+
+    def join(self, parts: Sequence[Profile]) -> None:
+        """Divide the time since the last mark among the phases, as the parts have spent theirs."""
+        now = perf_counter()
+        spent = [sum(sums) for sums in zip(*(part._sums for part in parts), strict=True)]
+        share = (now - self._last) / (sum(spent) or 1.0)
+        self._sums = [own + share * other for own, other in zip(self._sums, spent, strict=True)]
         self._last = now
 
     def sums(self) -> dict[str, float]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from numba import njit
 
@@ -19,9 +20,11 @@ from mvsim_core.solver.solve import solve
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 from mvsim_core.state.clock import tick_kernel
 from mvsim_core.state.finite import body_error, wheel_error
+from mvsim_core.threads import run_all
 from mvsim_core.world.commands import apply_commands_kernel
 from mvsim_core.world.data import Data
 from mvsim_core.world.model import Model
+from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.tiles import Tile
 
@@ -86,7 +89,7 @@ def integrate_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 def step_physics(
-    model: Model, run: Runtime, data: Data, timeout_ticks: int, mark: Callable[[int], None]
+    model: Model, run: Runtime, data: Data, timeout_ticks: int, profile: Profile
 ) -> None:
     """Advance a state by one tick, without sensors and logs.
 
@@ -95,12 +98,12 @@ def step_physics(
         run: Systems, ground and scenes.
         data: The state.
         timeout_ticks: Age at which a command expires; 0: never.
-        mark: Called with the number of each phase in PHASES when it ends.
+        profile: Measures the phases.
 
     Raises:
         StepError: A number of the state is not finite.
     """
-    dt, gravity, movers = model.dt, model.gravity, data.movers.ids
+    dt, gravity, movers, mark = model.dt, model.gravity, data.movers.ids, profile.mark
     if run.animations:
         for animation in run.animations.values():
             copy = data.bodies["copy"][animation.entity.row]
@@ -108,8 +111,17 @@ def step_physics(
         mark(ANIMATIONS)
     grips = run.grips
     grips.begin(data, movers, gravity, dt)
-    for tile in run.tiles.of(model, run, data):
-        _accelerate(model, run, data, tile, timeout_ticks, mark)
+    tiles = run.tiles.of(model, run, data)
+    if len(tiles) == 1:
+        _accelerate(model, run, data, tiles[0], timeout_ticks, mark)
+    else:
+
+        def accelerate(tile: Tile) -> Profile:
+            part = profile.part()
+            _accelerate(model, run, data, tile, timeout_ticks, part.mark)
+            return part
+
+        profile.join(run_all([partial(accelerate, tile) for tile in tiles]))
     bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data), grips.make)
     if bad >= 0:
         raise body_error(run.entities(), data.bodies, bad, data.ticks + 1)

@@ -5,7 +5,7 @@
 The rows of ten thousand vehicles do not fit into the caches of a processor: a phase that passes
 over all of them waits for memory, and so does the next one. Those of a tile stay in the cache
 from their first phase to the last. Phases of one vehicle touch no other one, so results are the
-same to the byte.
+same to the byte, and tiles can go through them in several threads: kernels release the GIL.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mvsim_core.world.model import Model
     from mvsim_core.world.runtime import Runtime
 
-#: Vehicles of a tile: some 2 kB each, and each kernel call costs as much as ten vehicles.
+#: Vehicles of a tile: some 1.5 kB each, and each kernel call costs as much as ten vehicles.
 TILE = 1000
 
 

@@ -70,7 +70,7 @@ class World(Entities):
         if run.placed:
             self.check_overlaps()
         try:
-            step_physics(self.model, run, data, self._timeout_ticks(), mark)
+            step_physics(self.model, run, data, self._timeout_ticks(), self._profile)
         except StepError as error:
             self._step_without(error)
         if run.transfers:
@@ -99,9 +99,9 @@ class World(Entities):
             failed = self._try_step()
 
     def _try_step(self) -> StepError | None:
-        mark, timeout = self._profile.mark, self._timeout_ticks()
+        timeout = self._timeout_ticks()
         try:
-            step_physics(self.model, self._runtime, self.data, timeout, mark)
+            step_physics(self.model, self._runtime, self.data, timeout, self._profile)
         except StepError as error:
             return error
         return None

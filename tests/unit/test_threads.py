@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasks on several cores: order of results, errors, and processes that fork."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from functools import partial
+
+import pytest
+
+from mvsim_core import threads
+
+
+@pytest.fixture(params=[1, 2, 4], autouse=True)
+def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Let the machine have so many cores."""
+    monkeypatch.setattr(threads, "usable_cores", lambda: request.param)
+    return int(request.param)
+
+
+def test_results_come_in_the_order_of_the_tasks() -> None:
+    assert threads.run_all([partial(pow, k, 2) for k in range(50)]) == [k**2 for k in range(50)]
+    assert threads.run_all([]) == []
+
+
+def test_tasks_run_at_the_same_time(cores: int) -> None:
+    """Each waits for all others."""
+    meeting = threading.Barrier(cores, timeout=20.0)
+    places = threads.run_all([meeting.wait] * cores)
+    assert sorted(places) == list(range(cores))
+
+
+def test_error_of_the_first_task_is_raised_and_the_next_call_works() -> None:
+    def fail(text: str) -> None:
+        raise ValueError(text)
+
+    with pytest.raises(ValueError, match="first"):
+        threads.run_all([partial(fail, "first"), *[partial(fail, "other")] * 5])
+    assert threads.run_all([lambda: 1, lambda: 2]) == [1, 2]
+
+
+def _in_child() -> None:
+    assert threads.run_all([partial(pow, k, 2) for k in range(9)]) == [k**2 for k in range(9)]
+
+
+def test_forked_process_starts_its_own_threads() -> None:
+    """Threads do not live on in a fork: one that waited for them would wait for ever."""
+    threads.run_all([lambda: None] * 4)
+    child = multiprocessing.get_context("fork").Process(target=_in_child)
+    child.start()
+    child.join(20.0)
+    assert child.exitcode == 0
+    child.close()
