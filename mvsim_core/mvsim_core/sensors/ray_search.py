@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which shapes the fans of planar lidars are cast against.
 
-Walls are searched by chunks of neighbours. Bodies are searched by their circles, which are sorted
-into cells where many fans look at many bodies. The shapes of a body are placed where it is now
-when a ray points at it that has met nothing nearer.
+Walls are searched by chunks of neighbours. Bodies are searched by their circles; where many fans
+look at many bodies, these are sorted into cells, and rays go from cell to cell. The shapes of a
+body are placed where it is now when a ray may meet it before anything nearer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mvsim_core.sensors.rays import (
 )
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
-Cells = tuple[IntArray, IntArray, tuple[float, float, float, int, int, float]]
+Cells = tuple[IntArray, IntArray, tuple[float, float, float, int, int]]
 
 #: Neighbouring shapes [start, start + count) with a common circle and z-range.
 CHUNK = np.dtype(
@@ -73,6 +73,9 @@ GROUP = np.dtype(
 #: Groups with fewer bodies, or looked at by fewer fans in a call, are searched one by one: sorting
 #: them into cells would cost more than it saves.
 CELLS_FROM, FANS_FROM = 48, 6
+#: Rays go from cell to cell if more than one body for so many rays is in range: looking at a body
+#: costs as much as passing through some cells.
+RAYS_A_BODY = 3
 #: Bodies that reach farther than this many cells are in no cell.
 WIDEST = 1.5
 #: Bodies that are farther away [m] are in no cell and never seen.
@@ -116,12 +119,12 @@ def _place(outline: Record, local: Shapes, placed: Shapes, body: Record) -> None
 
 @njit(cache=True, nogil=True)
 def _into_cells(outlines: Rows, start: int, count: int) -> Cells:
-    """Sort bodies into square cells of about one body each.
+    """Sort bodies into all square cells that their circles meet; there is about a cell a body.
 
     Returns:
-        Places in ``outlines`` (n,), those of one cell side by side, cells row by row, then those
-        in no cell; the first of each cell, and the end; lower corner [m], cells a metre, numbers
-        of columns and rows, greatest reach of a body in a cell [m].
+        Places in ``outlines``, those of one cell side by side, cells row by row, then those in no
+        cell; the first of each cell, and the end; lower corner [m], cells a metre, numbers of
+        columns and rows.
     """
     low_x, low_y, high_x, high_y, n = math.inf, math.inf, -math.inf, -math.inf, 0
     for i in range(start, start + count):
@@ -133,27 +136,122 @@ def _into_cells(outlines: Rows, start: int, count: int) -> Cells:
     width, height = max(high_x - low_x, 1e-3), max(high_y - low_y, 1e-3)
     # A row of robots in a corridor must not become millions of empty cells.
     size = max(math.sqrt(width * height / max(n, 1)), max(width, height) / max(n, 1))
-    columns, rows = int(width / size) + 1, int(height / size) + 1
-    first = np.zeros(columns * rows + 2, np.int64)
-    cell_of = np.empty(count, np.int64)
+    low_x, low_y = low_x - 2.0 * WIDEST * size, low_y - 2.0 * WIDEST * size
+    columns, rows = int(width / size + 4.0 * WIDEST) + 1, int(height / size + 4.0 * WIDEST) + 1
+    if n == 0:
+        low_x, low_y, columns, rows = 0.0, 0.0, 1, 1
     outside = columns * rows
-    reach = 0.0
+    first = np.zeros(outside + 2, np.int64)
+    box = np.empty((count, 4), np.int64)
     for i in range(count):
         o = outlines[start + i]
-        cell = outside
-        if n and abs(o.x) < FARTHEST and abs(o.y) < FARTHEST and o.reach <= WIDEST * size:
-            cell = int((o.y - low_y) / size) * columns + int((o.x - low_x) / size)
-            reach = max(reach, o.reach)
-        cell_of[i] = cell
-        first[cell + 1] += 1
+        box[i, 0] = -1
+        if abs(o.x) < FARTHEST and abs(o.y) < FARTHEST and o.reach <= WIDEST * size:
+            far = o.reach + 1e-6 * size  # rays may pass a border by their rounding errors
+            box[i, 0], box[i, 1] = int((o.x - far - low_x) / size), int((o.x + far - low_x) / size)
+            box[i, 2], box[i, 3] = int((o.y - far - low_y) / size), int((o.y + far - low_y) / size)
+            for y in range(box[i, 2], box[i, 3] + 1):
+                for x in range(box[i, 0], box[i, 1] + 1):
+                    first[y * columns + x + 1] += 1
+        else:
+            first[outside + 1] += 1
     for cell in range(outside + 1):
         first[cell + 1] += first[cell]
     fill = first.copy()
-    order = np.empty(count, np.int64)
+    order = np.empty(first[outside + 1], np.int64)
     for i in range(count):
-        order[fill[cell_of[i]]] = start + i
-        fill[cell_of[i]] += 1
-    return order, first, (low_x, low_y, 1.0 / size, columns, rows, reach)
+        if box[i, 0] < 0:
+            order[fill[outside]] = start + i
+            fill[outside] += 1
+            continue
+        for y in range(box[i, 2], box[i, 3] + 1):
+            for x in range(box[i, 0], box[i, 1] + 1):
+                order[fill[y * columns + x]] = start + i
+                fill[y * columns + x] += 1
+    return order, first, (low_x, low_y, 1.0 / size, columns, rows)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _limits(at: float, way: float, size: float, begin: float, end: float) -> tuple[float, float]:
+    """Return the part of a ray at + t way, begin <= t <= end, that is between 0 and size."""
+    if way == 0.0:
+        return (begin, end) if 0.0 <= at <= size else (1.0, 0.0)
+    a, b = -at / way, (size - at) / way
+    return max(begin, min(a, b)), min(end, max(a, b))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _walk_cells(  # noqa: PLR0913 (arrays of a kernel)
+    fan: Record,
+    number: int,
+    order: IntArray,
+    first: IntArray,
+    frame: tuple[float, float, float, int, int],
+    seen: IntArray,
+    outlines: Rows,
+    local: Shapes,
+    placed: Shapes,
+    bodies: Rows,
+    rays: FloatArray,
+) -> None:
+    """Cast a fan at the bodies in the cells that its rays pass before they meet anything.
+
+    After Amanatides and Woo, "A Fast Voxel Traversal Algorithm for Ray Tracing", 1987. A body is
+    drawn into all rays when the first one comes to it.
+
+    Args:
+        fan: FAN, aimed.
+        number: A number > 0 of the fan.
+        order: Bodies by cell, as `_into_cells` returns them.
+        first: The first of each cell.
+        frame: Place and size of the cells.
+        seen: (outlines,) number of the fan that has looked at a body last; written.
+        outlines: OUTLINE.
+        local: Shapes of bodies, body frames.
+        placed: The same in the world frame; written where needed.
+        bodies: BODY.
+        rays: (3, n): as for `trace_kernel`.
+    """
+    placed_shapes, placed_corners = placed
+    low_x, low_y, per_metre, columns, rows = frame
+    at_x, at_y = (fan.x - low_x) * per_metre, (fan.y - low_y) * per_metre
+    for k in range(fan.first, fan.first + fan.n):
+        i = np.uint64(k)
+        way_x = (fan.m00 * rays[0, i] + fan.m01 * rays[1, i]) * per_metre
+        way_y = (fan.m10 * rays[0, i] + fan.m11 * rays[1, i]) * per_metre
+        t, end = _limits(at_x, way_x, columns, 0.0, rays[2, i])
+        t, end = _limits(at_y, way_y, rows, t, end)
+        if not t <= end:
+            continue
+        x = min(max(int(at_x + t * way_x), 0), columns - 1)
+        y = min(max(int(at_y + t * way_y), 0), rows - 1)
+        square = (way_x * way_x + way_y * way_y) * (1.0 + 1e-9)
+        step_x, step_y = (1 if way_x > 0.0 else -1), (1 if way_y > 0.0 else -1)
+        next_x = (x + (way_x > 0.0) - at_x) / way_x if way_x != 0.0 else math.inf
+        next_y = (y + (way_y > 0.0) - at_y) / way_y if way_y != 0.0 else math.inf
+        each_x, each_y = abs(1.0 / way_x), abs(1.0 / way_y)
+        while t <= rays[2, i] and 0 <= x < columns and 0 <= y < rows:
+            cell = y * columns + x
+            for p in range(first[cell], first[cell + 1]):
+                place = order[p]
+                if seen[place] == number:
+                    continue
+                outline = outlines[place]
+                aside = (outline.x - fan.x) * way_y - (outline.y - fan.y) * way_x
+                if not aside * aside <= outline.reach * outline.reach * square:
+                    continue  # the ray passes its circle
+                seen[place] = number
+                if outline.row == fan.body or not (
+                    outline.z + outline.low <= fan.z and fan.z <= outline.z + outline.high
+                ):
+                    continue
+                _place(outline, local, placed, bodies[outline.row])
+                for m in range(outline.first, outline.first + outline.count):
+                    trace_shape(fan, placed_shapes[m], placed_corners, rays)
+            if next_x < next_y:
+                t, x, next_x = next_x, x + step_x, next_x + each_x
+            else:
+                t, y, next_y = next_y, y + step_y, next_y + each_y
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -188,6 +286,7 @@ def trace_kernel(  # noqa: PLR0913 (arrays of a kernel)
     placed_shapes, placed_corners = placed
     sorted_copy = -1
     order, first, frame = _into_cells(outlines, 0, 0)
+    seen = np.zeros(0, np.int64)
     for j in range(due.size):
         fan = fans[due[j]]
         if fan.det == 0.0:
@@ -206,30 +305,32 @@ def trace_kernel(  # noqa: PLR0913 (arrays of a kernel)
             if group.count >= CELLS_FROM and _is_busy(fans, due, j):
                 order, first, frame = _into_cells(outlines, group.start, group.count)
                 sorted_copy = fan.copy
-        if sorted_copy == fan.copy:
-            low_x, low_y, per_metre, columns, rows, reach = frame
-            far = fan.range_max + reach
-            x0 = _cell(fan.x - far - low_x, per_metre, columns)
-            x1 = _cell(fan.x + far - low_x, per_metre, columns)
-            y0 = _cell(fan.y - far - low_y, per_metre, rows)
-            y1 = _cell(fan.y + far - low_y, per_metre, rows)
-            for y in range(y0, y1 + 2):
-                begin, last = y * columns + x0, y * columns + x1
-                if y == y1 + 1:  # after the last row those in no cell
-                    begin = last = columns * rows
-                for k in range(first[begin], first[last + 1]):
-                    outline = outlines[order[k]]
-                    if _is_visible(fan, outline, rays):
-                        _place(outline, local, placed, bodies[outline.row])
-                        for i in range(outline.first, outline.first + outline.count):
-                            trace_shape(fan, placed_shapes[i], placed_corners, rays)
-        else:
-            for k in range(group.start, group.start + group.count):
-                outline = outlines[k]
-                if _is_visible(fan, outline, rays):
-                    _place(outline, local, placed, bodies[outline.row])
-                    for i in range(outline.first, outline.first + outline.count):
-                        trace_shape(fan, placed_shapes[i], placed_corners, rays)
+                seen = np.zeros(outlines.size, np.int64)
+        begin, end, in_cells = group.start, group.start + group.count, False
+        if sorted_copy == fan.copy and abs(fan.x) < FARTHEST and abs(fan.y) < FARTHEST:
+            in_cells = _bodies_near(fan, first, frame) * RAYS_A_BODY > fan.n
+        if in_cells:
+            begin, end = first[first.size - 2], first[first.size - 1]  # those in no cell
+        for k in range(begin, end):
+            outline = outlines[order[k] if in_cells else k]
+            if _is_visible(fan, outline, rays):
+                _place(outline, local, placed, bodies[outline.row])
+                for i in range(outline.first, outline.first + outline.count):
+                    trace_shape(fan, placed_shapes[i], placed_corners, rays)
+        if in_cells:
+            _walk_cells(
+                fan,
+                j + 1,
+                order,
+                first,
+                frame,
+                seen,
+                outlines,
+                local,
+                placed,
+                bodies,
+                rays,
+            )
 
 
 @njit(cache=True, nogil=True)
@@ -241,6 +342,21 @@ def _is_busy(fans: Rows, due: IntArray, j: int) -> bool:
         if count >= FANS_FROM:
             return True
     return False
+
+
+@njit(cache=True, nogil=True)
+def _bodies_near(fan: Record, first: IntArray, frame: tuple[float, float, float, int, int]) -> int:
+    """Return about how many bodies are within the range of a fan."""
+    low_x, low_y, per_metre, columns, rows = frame
+    far = fan.range_max
+    x0 = _cell(fan.x - far - low_x, per_metre, columns)
+    x1 = _cell(fan.x + far - low_x, per_metre, columns)
+    y0 = _cell(fan.y - far - low_y, per_metre, rows)
+    y1 = _cell(fan.y + far - low_y, per_metre, rows)
+    count = 0
+    for y in range(y0, y1 + 1):
+        count += first[y * columns + x1 + 1] - first[y * columns + x0]
+    return count
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -68,6 +68,32 @@ def test_bodies_are_seen_as_walls_in_their_place_would_be(count, tilted):
     assert min(scan(sensor, bodies).min() for sensor in sensors) < 6.0 or count == 3
 
 
+@pytest.mark.parametrize("far", [0.0, 4e6])
+@pytest.mark.parametrize("mount", [Pose(z=0.2), Pose(z=0.2, roll=np.pi), Pose(z=0.2, pitch=0.4)])
+@pytest.mark.parametrize("extent", [(12.0, 12.0), (60.0, 0.0)])
+def test_rays_from_cell_to_cell_meet_what_a_search_of_all_bodies_meets(far, mount, extent):
+    """On a grid, where rays run along borders of cells, in corridors, far from the origin."""
+    rng = np.random.default_rng(8)
+    places = rng.uniform(-1.0, 1.0, (240, 2)) * extent + far
+    places[::2] = np.round(places[::2])
+    bodies = body_rows(*[(x, y, rng.choice([0.0, 0.5 * np.pi, 1.0])) for x, y in places])
+    wide = [Prism([(-5.0, 0.0), (5.0, 0.1)], (0.0, 0.5))]
+    scene = PlaneScene()
+    for row in range(240):
+        scene.add_body(row, wide if row % 80 == 79 else ROBOT)
+    keys = {"nrays": 40, "max_range": 25.0}
+    batch = LidarBatch()
+    sensors = [lidar(scene, body=row, pose=mount, **keys) for row in range(0, 240, 6)]
+    batch.measure([batch.add(sensor) for sensor in sensors], state_of(bodies), 0, 0.0)
+    seen = 0
+    for place, sensor in enumerate(sensors):
+        first = batch._fans["first"][place]
+        found = batch._rays[2, first : first + sensor.n]
+        assert found.tobytes() == scan(sensor, bodies).tobytes()
+        seen += int((found < 25.0).sum())
+    assert seen > 0.2 * 40 * len(sensors)
+
+
 def test_a_scene_after_a_thousand_changes_equals_a_new_one():
     rng = random.Random(2)
     bodies = crowd(80, 2)
