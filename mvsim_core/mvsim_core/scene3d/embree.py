@@ -386,8 +386,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                 floats[7 * width + k] = 0.0
                 floats[8 * width + k] = reach
                 ids[9 * width + k] = mask
-                ids[10 * width + k] = 0
-                ids[11 * width + k] = 0
+                ids[10 * width + k] = ids[11 * width + k] = 0
                 valid[k] = -1
                 distance[first + i, j], cosine[first + i, j] = np.inf, 0.0
                 brightness[first + i, j], part[first + i, j] = 0.0, -1

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
+from mvsim_core.rendering.eye import Eye, Quality
 from mvsim_core.rendering.lens import Lens, LensPictures
 from mvsim_core.rendering.pinhole import Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
+from mvsim_core.scene3d.tables import Floats
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.noise import PICTURE, RIGHT_PICTURE
@@ -60,6 +62,7 @@ class CameraRenderer:
         limits: Nothing nearer and nothing farther along the optical axis is seen [m].
         sensor: The sensor, which does not see its own visual.
         warn: Called with what is missing.
+        antialiasing: As in the spec.
     """
 
     def __init__(
@@ -69,8 +72,10 @@ class CameraRenderer:
         limits: tuple[float, float],
         sensor: Sensor[Any],
         warn: Callable[[str], None],
+        antialiasing: str = "none",
     ) -> None:
         """Keep what does not change."""
+        self._quality = Quality.of(antialiasing, camera)
         self._scene = scene
         self._camera = camera
         self._limits = limits
@@ -79,6 +84,32 @@ class CameraRenderer:
 
     def render(self, pose: FloatArray, state: StateView) -> Picture | None:
         """Return (height, width, 3) from a pose (12,) of the optical frame; None: no OpenGL."""
+        seen = self._seen(pose, state)
+        if seen is None:
+            return None
+        renderer, eye, layout = seen
+        picture: Picture = renderer.render(eye, layout, self._quality)
+        return picture
+
+    def render_depth(self, pose: FloatArray, state: StateView) -> Floats | None:
+        """Return (height, width) depths [m] likewise; inf: nothing."""
+        seen = self._seen(pose, state)
+        if seen is None:
+            return None
+        renderer, eye, layout = seen
+        depth: Floats = renderer.render_depth(eye, layout)
+        return depth
+
+    def render_both(self, pose: FloatArray, state: StateView) -> tuple[Picture, Floats] | None:
+        """Return a picture and its depths likewise."""
+        seen = self._seen(pose, state)
+        if seen is None:
+            return None
+        renderer, eye, layout = seen
+        both: tuple[Picture, Floats] = renderer.render_both(eye, layout, self._quality)
+        return both
+
+    def _seen(self, pose: FloatArray, state: StateView) -> tuple[Any, Eye, Layout] | None:
         scene = self._scene
         if scene.renderer is None:
             scene.renderer = self._new_renderer()
@@ -87,9 +118,7 @@ class CameraRenderer:
         copy = copy_of(state.bodies, self._sensor.body)
         layout = scene.layout(state.bodies, state.wheels, pose[9:], copy)
         hidden = layout.visual_of(self._sensor.full_name)
-        renderer = scene.renderer
-        picture: Picture = renderer.render(self._camera, pose, self._limits, layout, hidden)
-        return picture
+        return scene.renderer, Eye(self._camera, pose, self._limits, hidden), layout
 
     def _new_renderer(self) -> Any:
         """Return a renderer, or False; loaded here, for worlds without cameras need none."""
@@ -128,7 +157,9 @@ class Camera(Sensor[CameraReading]):
             self.lens = Lens(spec.distortion_model, spec.coefficients)
             self._pictures = LensPictures(self.camera, self.lens)
         source = self.camera if self._pictures is None else self._pictures.source
-        self._renderer = CameraRenderer(self.scene, source, limits, self, context.warn)
+        self._renderer = CameraRenderer(
+            self.scene, source, limits, self, context.warn, spec.antialiasing
+        )
         self._ways = None
         if spec.segmentation:
             lens = self._pictures
@@ -255,7 +286,9 @@ class StereoCamera(Sensor[StereoReading]):
         )
         limits = (spec.clip_min, spec.clip_max)
         scene = context.scene3d or Scene3d()
-        self._renderer = CameraRenderer(scene, self.camera, limits, self, context.warn)
+        self._renderer = CameraRenderer(
+            scene, self.camera, limits, self, context.warn, spec.antialiasing
+        )
         self._mounts = (self.mount, compose(self.mount, Pose(x=spec.baseline)))
 
     @property

@@ -22,6 +22,7 @@ from mvsim_core.specs.params import (
     param,
 )
 from mvsim_core.specs.sensor_base import (
+    ANTIALIASING,
     CAMERA_MOUNT,
     DEMAND,
     DISPLAY,
@@ -29,6 +30,7 @@ from mvsim_core.specs.sensor_base import (
     INTENSITY_MOUNT,
     LEVELS,
     POSE_ALIASES,
+    SMOOTHING,
     SensorSpec,
     clip_errors,
     size_errors,
@@ -48,6 +50,7 @@ class ColorCameraSpec(SensorSpec):
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
     noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+    antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the clip distances and the size."""
@@ -151,8 +154,16 @@ class RgbdCameraSpec(SensorSpec):
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
     rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+    antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
+    exact_depth: bool = param(
+        False,
+        help="extension: casts a ray for each pixel instead of reading OpenGL's depth buffer,"
+        " which takes several times as long",
+    )
     segmentation: bool = param(
-        False, help="also outputs the object that each pixel of the depth image shows"
+        False,
+        help="also outputs the object that each pixel of the depth image shows; implies"
+        " exact_depth",
     )
     show_3d_pointcloud: bool = param(False, no_effect=DISPLAY)
     publish_ros_depth_image: bool = param(True, no_effect=DEMAND)
