@@ -95,14 +95,14 @@ def render(scene: Scene3d, state: State, view: View, size: tuple[int, int]) -> P
     width, height = size
     focal = 0.5 * height / math.tan(0.5 * view.fov)
     camera = Pinhole(width, height, focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
-    pose = np.append(_optical_axes(view).ravel(), view.eye)
+    pose = np.append(optical_axes(view).ravel(), view.eye)
     layout = scene.layout(state.bodies, state.wheels, view.eye)
     eye = Eye(camera, pose, (view.near, math.inf))
     picture: Picture = scene.renderer.render(eye, layout, CAREFUL)
     return picture
 
 
-def _optical_axes(view: View) -> FloatArray:
+def optical_axes(view: View) -> FloatArray:
     """Return (3, 3): right, down and ahead as columns, in the world; the horizon is level."""
     ahead = np.subtract(view.at, view.eye)
     length = float(np.linalg.norm(ahead))
