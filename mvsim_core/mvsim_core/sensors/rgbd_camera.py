@@ -24,6 +24,7 @@ from mvsim_core.scene3d.tables import Floats
 from mvsim_core.scene3d.threads import in_parts, pool
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.camera import CameraRenderer, Picture, noisy, segments_of
+from mvsim_core.sensors.exposure import exposed, metered
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
@@ -168,11 +169,14 @@ class RgbdCamera(Sensor[RgbdReading]):
                 found, things = segments_of(self._hits, layout)
                 segments = read_only(found)
         depth = None if distance is None else read_only(self._depth(distance, noise.result()))
+        if rgb is not None:
+            rgb = exposed(rgb, spec.exposure, metered(rgb) if spec.auto_exposure else 1.0)
+            rgb = read_only(noisy(rgb, spec.rgb_noise_sigma, self, tick))
         return RgbdReading(
             tick=tick,
             time=time,
             depth=depth,
-            rgb=None if rgb is None else read_only(noisy(rgb, spec.rgb_noise_sigma, self, tick)),
+            rgb=rgb,
             depth_camera=self.depth_camera,
             rgb_camera=self.rgb_camera,
             rgb_pose=self._rgb_pose,

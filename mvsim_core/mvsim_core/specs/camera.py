@@ -23,10 +23,12 @@ from mvsim_core.specs.params import (
 )
 from mvsim_core.specs.sensor_base import (
     ANTIALIASING,
+    AUTO_EXPOSURE,
     CAMERA_MOUNT,
     DEMAND,
     DISPLAY,
     DISTORTIONS,
+    EXPOSURE,
     INTENSITY_MOUNT,
     LEVELS,
     POSE_ALIASES,
@@ -51,6 +53,8 @@ class ColorCameraSpec(SensorSpec):
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
     noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
     antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
+    exposure: float = param(1.0, check=POSITIVE, help=EXPOSURE)
+    auto_exposure: bool = param(False, help=AUTO_EXPOSURE)
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the clip distances and the size."""
@@ -74,6 +78,14 @@ class CameraSpec(ColorCameraSpec):
         (),
         conv=NUMBERS,
         help="extension: k1 k2 p1 p2 [k3] of plumb_bob, k1 k2 k3 k4 of equidistant; absent: none",
+    )
+
+    readout_time: float = param(
+        0.0,
+        unit="s",
+        check=NOT_NEGATIVE,
+        help="extension: from the first row to the last, which is read at the time of the reading"
+        " (rolling shutter); the camera's own motion shows, that of others does not",
     )
 
     @property
@@ -155,6 +167,8 @@ class RgbdCameraSpec(SensorSpec):
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
     rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
     antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
+    exposure: float = param(1.0, check=POSITIVE, help=EXPOSURE)
+    auto_exposure: bool = param(False, help=AUTO_EXPOSURE)
     exact_depth: bool = param(
         False,
         help="extension: casts a ray for each pixel instead of reading OpenGL's depth buffer,"

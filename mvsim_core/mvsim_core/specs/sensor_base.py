@@ -41,6 +41,11 @@ RAYS = "rays are cast exactly, not sampled from a depth image"
 DISPLAY = "RViz has its own display settings"
 DEMAND = "a topic is published while it has subscribers"
 
+EXPOSURE = "extension: factor of the light; the picture is clipped at white"
+AUTO_EXPOSURE = (
+    "extension: also scales the light of each picture so that its mean is a medium grey, within a"
+    " factor of 16"
+)
 #: How edges in pictures are smoothed.
 ANTIALIASING = ("none", "edges", "samples")
 SMOOTHING = (
