@@ -22,8 +22,9 @@ TOP_FOV = math.radians(12.0)
 MARGIN = 0.04
 #: Size of a world with nothing in it [m].
 EMPTY = 5.0
-#: Behind and above a vehicle, in diameters of its balls.
-BEHIND, ABOVE, AHEAD = 3.2, 1.6, 1.5
+#: Where a vehicle is looked at from, behind it and above, in diameters of a ball around it: the
+#: first place that nothing hides it from. And how far ahead of it one looks.
+BEHIND_ABOVE, AHEAD = ((3.2, 1.6), (2.4, 2.6), (1.2, 3.4)), 1.5
 
 
 def whole_view(scene: Scene3d, state: State, size: tuple[int, int], *, top: bool = False) -> View:
@@ -63,9 +64,15 @@ def follow_view(scene: Scene3d, state: State, body: int) -> View:
     place = np.array([row["x"], row["y"], row["z"]])
     parts = [p for _, p in scene.layout(state.bodies, state.wheels, place).parts()]
     own = [_box(p, state.bodies) - place for p in parts if p.body == body]
-    size = 2.0 * float(np.linalg.norm(np.vstack(own), axis=1).max()) if own else 1.0
-    eye = place + turn @ np.array([-BEHIND * size, 0.0, ABOVE * size])
+    box = np.vstack(own or [np.array([(-0.5, -0.5, 0.0), (0.5, 0.5, 0.5)])])
+    size, height = 2.0 * float(np.linalg.norm(box, axis=1).max()), float(box[:, 2].max())
     at = place + turn @ np.array([AHEAD * size, 0.0, 0.2 * size])
+    roof = place + np.array([0.0, 0.0, height + 0.05 * size])
+    ways = [turn @ np.array([-behind * size, 0.0, above * size]) for behind, above in BEHIND_ABOVE]
+    hits = scene.cast_freely([roof] * len(ways), ways, state.bodies, 1.0, state.wheels)
+    free = hits.distance[:, 0]
+    chosen = int(np.argmax(free > 1.0)) if (free > 1.0).any() else int(np.argmax(free))
+    eye = roof + min(0.9 * float(free[chosen]), 1.0) * ways[chosen]
     return View(_point(eye), _point(at), math.radians(50.0), 0.05)
 
 

@@ -48,6 +48,7 @@ FRAME = np.dtype(
         ("ground_light", "f4", (4,)),
         ("texel", "f4", (4,)),
         ("ways", "f4", (4, 4)),
+        ("floor_level", "f4", (4,)),
     ]
 )
 #: How much of the light from above the ground throws back.
@@ -94,6 +95,7 @@ class Renderer:
         self._boxed = load_sky_box(self._context, lights.sky_box)
         self._version: tuple[int, int] | None = None
         self._drawn: list[Mesh] = []
+        self._has_ground = False
         self._order: IntArray = np.zeros(0, np.int64)
         self._mesh_of: IntArray = np.zeros(0, np.int64)
         self._balls: FloatArray = np.zeros((0, 4))
@@ -173,7 +175,8 @@ class Renderer:
             self._cast_shadows(casters, quality.shadow_pixels)
         target = self._begin(eye, quality.samples)
         self._draw_colors(visible, bool(shadows))
-        self._draw_sky()
+        # Without ground elements vehicles drive on the level 0.
+        self._draw_sky(bool(shadows) and not self._has_ground and eye.pose[11] > 0.0)
         panes = self._panes(visible, instances)
         if depths is not None:
             depths.append(self._read_depth(target, eye.limits))
@@ -241,6 +244,7 @@ class Renderer:
         east, north = math.cos(lights.azimuth), math.sin(lights.azimuth)
         row["sky_light"][1:3] = SKY_SLOPE * np.array([east - 0.4 * north, north + 0.4 * east])
         row["ground_light"][0] = GROUND_SHARE * lights.ambient / (lights.ambient + sun)
+        row["floor_level"][0] = -eye.pose[11]
         row["ways"][:3, :3] = (eye.turn @ np.linalg.inv(camera.matrix) @ _to_pixels(camera)).T
         gl.glBindBufferBase(gl.GL_UNIFORM_BUFFER, 0, self._frame.name)
         gl.glBufferData(gl.GL_UNIFORM_BUFFER, frame.nbytes, frame, gl.GL_STREAM_DRAW)
@@ -351,11 +355,13 @@ class Renderer:
             for stretch in _joined([s for s in batch.mesh.stretches if s.opacity >= GLASS]):
                 self._draw(stretch, batch)
 
-    def _draw_sky(self) -> None:
+    def _draw_sky(self, floor: bool) -> None:
+        """Draw what is farther than all else; `floor`: with shadows on a painted floor."""
         gl = self._gl
+        name = "sky box" if self._boxed else "sky floor" if floor else "sky"
         gl.glDepthMask(False)
         gl.glDepthFunc(gl.GL_GEQUAL)
-        gl.glUseProgram(program(self._context, "sky box" if self._boxed else "sky"))
+        gl.glUseProgram(program(self._context, name))
         if self._boxed:
             gl.glActiveTexture(gl.GL_TEXTURE0)
             gl.glBindTexture(gl.GL_TEXTURE_CUBE_MAP, self._boxed.name)
@@ -443,6 +449,7 @@ class Renderer:
         if version == self._version:
             return
         self._version = version
+        self._has_ground = any(part.label == "ground" for _, part in layout.parts())
         self._drawn = []
         rows: list[int] = []
         counts: list[int] = []

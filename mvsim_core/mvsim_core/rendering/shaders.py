@@ -20,6 +20,7 @@ layout(std140, binding = 0) uniform Frame {
     vec4 ground_light;  // x: light on one that faces down
     vec4 texel;         // size of a pixel of both shadow maps [m]
     mat4 ways;          // from places in the picture, -1 to 1, to directions
+    vec4 floor_level;   // x: level of a floor that is only painted, relative to the eye
 };
 """
 
@@ -105,6 +106,16 @@ SKY_PIXEL = """
 in vec3 way;
 layout(location = 0) out vec4 pixel;
 layout(binding = 0) uniform samplerCube sky;
+#ifdef FLOOR
+layout(binding = 1) uniform sampler2DArrayShadow shadow;
+float light_at(vec3 at) {
+    vec3 near = (sun_near * vec4(at, 1.0)).xyz, far = (sun_far * vec4(at, 1.0)).xyz;
+    bool nearer = max(abs(near.x), abs(near.y)) < 0.99;
+    vec3 p = nearer ? near : far;
+    if (max(abs(p.x), abs(p.y)) > 1.0) return 1.0;
+    return texture(shadow, vec4(p.xy * 0.5 + 0.5, nearer ? 0.0 : 1.0, min(p.z, 1.0)));
+}
+#endif
 void main() {
 #ifdef BOXED
     // A cube is looked at along z with x to the right and y up, as if by a left-handed frame.
@@ -113,6 +124,13 @@ void main() {
     float up = way.z * inversesqrt(dot(way, way));
     vec3 above = mix(vec3(0.78, 0.86, 0.94), vec3(0.36, 0.56, 0.86), clamp(up * 1.6, 0.0, 1.0));
     vec3 below = mix(vec3(0.74, 0.79, 0.84), vec3(0.60, 0.61, 0.60), clamp(up * -6.0, 0.0, 1.0));
+#ifdef FLOOR
+    // Nothing but light and shadow: where things stand that have no ground of their own.
+    if (way.z < 0.0) {
+        float open = light_at(way * (floor_level.x / way.z));
+        below *= mix(sqrt(sky_light.x), 1.0, open);
+    }
+#endif
     pixel = vec4(up < 0.0 ? below : above, 1.0);
 #endif
 }
@@ -128,5 +146,6 @@ PROGRAMS = {
     "near shadow": (PLAIN_VERTEX, PLAIN_PIXEL, "#define VIEW sun_near\n"),
     "far shadow": (PLAIN_VERTEX, PLAIN_PIXEL, "#define VIEW sun_far\n"),
     "sky": (SKY_VERTEX, SKY_PIXEL, ""),
+    "sky floor": (SKY_VERTEX, SKY_PIXEL, "#define FLOOR\n"),
     "sky box": (SKY_VERTEX, SKY_PIXEL, "#define BOXED\n"),
 }

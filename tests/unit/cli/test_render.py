@@ -175,6 +175,18 @@ def test_a_vehicle_is_followed_where_it_drives() -> None:
 
 
 @needs_gl
+@pytest.mark.parametrize("height", [1, 90])
+def test_a_vehicle_before_a_wall_is_not_hidden_by_it(height: int) -> None:
+    """One looks over it, or from before it."""
+    ends = f"<x0>-9</x0><y0>0.9</y0><x1>3</x1><y1>0.9</y1><height>{height}</height>"
+    wall = f'<element class="vertical_plane">{ends}<color>#00ff00</color></element>'
+    made = load_world(text=world(ROBOT + wall))
+    view = made.view_of("r1")
+    assert (view.eye[1] < 0.9) == (height == 1)
+    assert redness(made.picture(view, (300, 200))).sum() > 100
+
+
+@needs_gl
 def test_a_video_shows_the_simulated_time(mvsim: Outcome, tmp_path: Path) -> None:
     av = pytest.importorskip("av", reason="PyAV is not installed")
     file, clip = tmp_path / "w.world.xml", tmp_path / "clip.mp4"

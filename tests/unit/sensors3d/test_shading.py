@@ -141,3 +141,21 @@ def test_errors_in_threads_are_raised():
     assert (done == 1).all()
     with pytest.raises(ValueError, match=r"\d"):
         in_parts(100, 10, work)
+
+
+def test_without_ground_things_still_throw_shadows_on_the_level_0():
+    """On a painted floor that no ray and no depth image meets; with ground there is none."""
+    table = solids.box((4, -1, 0.5), (5, 1, 0.6))
+    overhead = Lights(elevation=math.radians(89.0))
+    above = Pose(0, 0, 1.0, OPTICAL.roll, 0.0, OPTICAL.yaw)
+    lit, dark = (
+        picture(scene(table, lights=overhead._replace(shadows=s)), pose=above)
+        for s in (False, True)
+    )
+    darker = (lit - dark).sum(axis=2)
+    row = round(59.5 + 100 / 4.5)
+    assert darker[row, 80] > 60
+    assert (darker[row, :20] == 0).all()
+    assert (darker[:58] == 0).all()
+    depth = depth_camera(scene(table, lights=overhead), pose=Pose(z=1.0))
+    assert np.isnan(depth.measure(NO_STATE, 0, 0.0).depth[row, 80])
