@@ -76,7 +76,7 @@ def reading_of(world: World) -> float:
     """Time one whole reading of a world's first 3D sensor, noise included."""
     vehicle: Any = next(iter(world.vehicles.values()))
     sensor = next(iter(vehicle.sensors.values()))
-    return best_of(lambda: sensor.measure(world.bodies, 0, 0.0), 0.05)
+    return best_of(lambda: sensor.measure(world.data, 0, 0.0), 0.05)
 
 
 def reading(sensors: str, shadows: bool = False) -> float:

@@ -39,6 +39,8 @@ from mvsim_ros2.conversions.contacts import contacts_message
 from mvsim_ros2.conversions.images import (
     camera_info_message,
     color_image_message,
+    compressed_color_message,
+    compressed_depth_message,
     depth_image_message,
     raw_depth_image_message,
 )
@@ -312,3 +314,26 @@ def test_cameras_have_optical_frames() -> None:
     depth = SimpleNamespace(mount=mount, optical_mount=lens, rgb_optical_mount=lens)
     assert list(sensor_frames(depth)) == ["", "_optical_frame", "_rgb_optical_frame"]
     np.testing.assert_allclose(compose(lens, FROM_OPTICAL), mount, atol=1e-12)
+
+
+def test_compressed_images_are_what_image_transport_expects() -> None:
+    """Its plug-in reads the encoding before the semicolon, and decodes the file by its content."""
+    from io import BytesIO
+
+    from PIL import Image as Pictures
+
+    y, x = np.mgrid[:40, :60]
+    rgb = np.stack([4 * x, 6 * y, 255 - 4 * x], axis=2).astype(np.uint8)
+    message = compressed_color_message(rgb, "cam_optical_frame", NOW)
+    assert message.format == "rgb8; jpeg compressed bgr8"
+    assert message.header.frame_id == "cam_optical_frame"
+    with Pictures.open(BytesIO(bytes(message.data))) as picture:
+        assert picture.format == "JPEG"
+        assert np.abs(np.asarray(picture).astype(int) - rgb).max() < 12
+    depth = np.where(x > 50, np.nan, 0.5 + 0.1 * x + y).astype(np.float32)
+    message = compressed_depth_message(depth, "cam_optical_frame", NOW)
+    assert message.format.startswith("16UC1; png compressed")
+    with Pictures.open(BytesIO(bytes(message.data))) as picture:
+        counts = np.asarray(picture)
+    raw = np.frombuffer(raw_depth_image_message(depth, "f", NOW).data, np.uint16)
+    assert (counts.ravel() == raw).all()

@@ -16,6 +16,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import (
     CameraInfo,
+    CompressedImage,
     Image,
     Imu,
     JointState,
@@ -55,6 +56,7 @@ SENSORS = {
     "/mast": LaserScan,
     "/r1/depth_cam/depth/camera_info": CameraInfo,
     "/r1/depth_cam/depth/image_raw": Image,
+    "/r1/depth_cam/depth/image_raw/compressed": CompressedImage,
     "/r1/depth_cam/depth/image": Image,
     "/r1/depth_cam/points": PointCloud2,
     "/r1/depth_cam/segmentation/image_raw": Image,
@@ -65,6 +67,10 @@ SENSORS = {
 }
 PICTURES = {
     "/r1/eye/image_raw": Image,
+    "/r1/eye/image_raw/compressed": CompressedImage,
+    "/r1/pair/right/image_raw/compressed": CompressedImage,
+    "/r1/depth_cam/image_raw/compressed": CompressedImage,
+    "/r1/depth_cam_rgb/image_raw/compressed": CompressedImage,
     "/r1/eye/camera_info": CameraInfo,
     "/r1/pair/left/image_raw": Image,
     "/r1/pair/left/camera_info": CameraInfo,

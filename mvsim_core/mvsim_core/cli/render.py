@@ -1,17 +1,23 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mvsim render`: draw a picture of a world."""
+"""`mvsim render`: draw pictures and videos of a world."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mvsim_core.cli.options import Seed, Var, World, variables
+from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
+from mvsim_core.errors import MvsimError
+
+if TYPE_CHECKING:
+    from mvsim_core.rendering.picture import View
+    from mvsim_core.world.world import World as RunningWorld
 
 LARGEST = 16384  # pixels along a side
 
@@ -21,52 +27,96 @@ Triple = tuple[float, float, float]
 def render(  # noqa: PLR0913 (one argument for each option)
     world: World,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Picture file (.png).", show_default=False)
-    ],
+        Path | None, typer.Option("-o", "--output", help="Picture file (.png).")
+    ] = None,
+    video: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.mp4", help="Video of the simulated time; needs PyAV."),
+    ] = None,
+    top: Annotated[bool, typer.Option("--top", help="Look from straight above.")] = False,
+    gui: Annotated[bool, typer.Option("--gui", help="Look from where <gui> says.")] = False,
+    follow: Annotated[
+        str | None, typer.Option(metavar="VEHICLE", help="Look from behind a vehicle.")
+    ] = None,
     eye: Annotated[
-        Triple | None,
-        typer.Option(metavar="X Y Z", help="Camera position [m]; default: from <gui>."),
+        Triple | None, typer.Option(metavar="X Y Z", help="Camera position [m].")
     ] = None,
     at: Annotated[
-        Triple | None,
-        typer.Option(metavar="X Y Z", help="Point to look at [m]; default: from <gui>."),
+        Triple | None, typer.Option(metavar="X Y Z", help="Point to look at [m].")
     ] = None,
     fov: Annotated[
         float | None, typer.Option(help="Vertical field of view [deg].", min=1.0, max=179.0)
     ] = None,
     size: Annotated[str, typer.Option(metavar="WxH", help="Picture size [pixels].")] = "1280x720",
-    time: Annotated[float, typer.Option(help="Seconds to simulate first.", min=0.0)] = 0.0,
+    time: Annotated[
+        float, typer.Option(help="Seconds to simulate first, or length of the video.", min=0.0)
+    ] = 0.0,
+    fps: Annotated[int, typer.Option(help="Pictures a second of a video.", min=1, max=240)] = 25,
+    twist: Twist = None,
     seed: Seed = 0,
     var: Var = None,
 ) -> None:
-    """Draw a picture of a world, from the view of its <gui> or a view of the whole world."""
-    from PIL import Image
-
+    """Draw a picture or a video of a world: all of it, unless an option says from where."""
     from mvsim_core import load_world
     from mvsim_core.cli.report import print_problems
-    from mvsim_core.errors import MvsimError
 
     pixels = _pixels(size)
-    if output.suffix.lower() != ".png":
+    if output is None and video is None:
+        raise typer.BadParameter("expected -o FILE.png or --video FILE.mp4")
+    if output is not None and output.suffix.lower() != ".png":
         raise typer.BadParameter(f"the picture's file must end in .png, got {str(output)!r}")
+    if video is not None and video.suffix.lower() != ".mp4":
+        raise typer.BadParameter(f"the video's file must end in .mp4, got {str(video)!r}")
+    if top + gui + (follow is not None) > 1:
+        raise typer.BadParameter("--top, --gui and --follow exclude each other")
     running = load_world(world, variables=variables(var), seed=seed)
     print_problems(running.warnings)
-    running.run(time)
-    view = running.view()
-    view = replace(
-        view,
-        eye=eye or view.eye,
-        at=at or view.at,
-        fov=view.fov if fov is None else math.radians(fov),
-    )
-    if view.eye == view.at:
-        raise typer.BadParameter("--eye and --at must differ")
+    command(running, twist)
+    chosen = {"eye": eye, "at": at, "fov": None if fov is None else math.radians(fov)}
+    changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    choose = _chooser(running, top, gui, follow, pixels)
+
+    def look() -> View:
+        view = replace(choose(), **changes)
+        if view.eye == view.at:
+            raise typer.BadParameter("--eye and --at must differ")
+        return view
+
+    if video is not None:
+        from mvsim_core.cli.video import write_video
+
+        count = write_video(running, look, pixels, video, time, fps)
+        print(f"{video}: {count} pictures of {pixels[0]} x {pixels[1]}, {fps} a second")
+    else:
+        running.run(time)
+    if output is not None:
+        _write(running, look(), pixels, output)
+
+
+def _write(running: RunningWorld, view: View, pixels: tuple[int, int], output: Path) -> None:
+    from PIL import Image
+
     try:
         Image.fromarray(running.picture(view, pixels)).save(output)
     except OSError as error:
         raise MvsimError(f"{output}: cannot be written ({error.strerror})") from None
     x, y, z = view.eye
     print(f"{output}: {pixels[0]} x {pixels[1]}, seen from ({x:.1f} {y:.1f} {z:.1f}) m")
+
+
+def _chooser(
+    running: RunningWorld, top: bool, gui: bool, follow: str | None, pixels: tuple[int, int]
+) -> Callable[[], View]:
+    """Return what gives the view of the next picture; only that of a vehicle moves."""
+    if follow is not None:
+        if follow not in running.vehicles:
+            names = ", ".join(sorted(running.vehicles)) or "none"
+            raise typer.BadParameter(f"no vehicle {follow!r}; there are: {names}")
+        return lambda: running.view_of(follow)
+    if gui:
+        return running.view
+    whole = running.whole_view(pixels, top=top)
+    return lambda: whole
 
 
 def _pixels(size: str) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mvsim_core.cli.bus import PORT
-from mvsim_core.cli.options import Seed, Var, World, variables
+from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 REFRESH = 0.1  # s of wall time between two pictures of the status
 SHOWN = 12  # vehicles in the status
-
-ALL = "all"  # as the name of a vehicle: every one of them
 
 
 def run(  # noqa: PLR0913 (one argument for each option)
@@ -36,10 +34,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
     realtime_factor: Annotated[
         str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
     ] = "1",
-    twist: Annotated[
-        tuple[str, float, float] | None,
-        typer.Option(metavar="NAME VX WZ", help="Command a vehicle, or all of them [m/s, rad/s]."),
-    ] = None,
+    twist: Twist = None,
     log: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Log each vehicle and wheel to files.")
     ] = None,
@@ -65,7 +60,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
     factor = _factor(realtime_factor)
     running = load_world(world, variables=variables(var), seed=seed)
     print_problems(running.warnings)
-    _command(running, twist)
+    command(running, twist)
     if log is not None:
         running.start_logging(log, log_every, log_format)
     files: list[Path] = []
@@ -157,23 +152,6 @@ def _factor(text: str) -> float | None:
     if not 0.0 < factor < 1e6:
         raise typer.BadParameter(f"the real-time factor must be a number > 0 or max, got {text!r}")
     return factor
-
-
-def _command(running: RunningWorld, twist: tuple[str, float, float] | None) -> None:
-    from mvsim_core.errors import UnknownName
-
-    if twist is None:
-        return
-    name, vx, wz = twist
-    names = [name]
-    if name == ALL and name not in running.vehicles:
-        names = list(running.vehicles)
-    for each in names:
-        try:
-            vehicle = running.vehicles[each]
-        except UnknownName as error:
-            raise typer.BadParameter(str(error)) from None
-        vehicle.set_twist(vx=vx, vy=0.0, wz=wz)
 
 
 class _Status:

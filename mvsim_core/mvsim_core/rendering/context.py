@@ -9,7 +9,7 @@ import os
 from collections import deque
 from functools import lru_cache
 from threading import get_ident
-from typing import Any
+from typing import Any, ClassVar
 from weakref import finalize
 
 import numpy as np
@@ -33,7 +33,10 @@ class Context:
 
     Attributes:
         gl: The module OpenGL.GL.
+        current: The context that was used last, in whatever thread.
     """
+
+    current: ClassVar[Context | None] = None
 
     def __init__(self, gl: Any, egl: Any, display: Any, handle: Any) -> None:
         """Hold a context of EGL, which is not anybody's current one yet."""
@@ -49,6 +52,7 @@ class Context:
         egl = self._egl
         egl.eglMakeCurrent(self._display, egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, self._handle)
         self._thread = get_ident()
+        Context.current = self
         self._free()
 
     def create(self, kind: str) -> GlObject:
@@ -63,7 +67,7 @@ class Context:
 
     def _drop(self, kind: str, name: int) -> None:
         self._dropped.append((kind, name))
-        if get_ident() == self._thread:
+        if Context.current is self and get_ident() == self._thread:
             self._free()
 
     def _free(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from mvsim_core.rendering import shaders
 from mvsim_core.rendering.context import Context, GlMissingError, GlObject
-from mvsim_core.rendering.vertex_buffers import WIDTH, Stretch, corners_of
+from mvsim_core.rendering.vertex_buffers import WIDTH, Stretch, buffers_of
 from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.textures import Image, pixels_of
 
@@ -28,24 +28,24 @@ class Mesh:
 
     Attributes:
         array: Its vertex array.
-        corners: The buffer of its corners.
+        buffers: Of its vertices and its indices.
         stretches: What is drawn alike, opaque ones first.
-        textures: Of the stretches.
-        opaque: Number of corners of opaque stretches.
+        textures: Of the stretches; None: they have none.
+        ball: Middle (3) and radius of a ball around it, its frame [m].
     """
 
     array: GlObject
-    corners: GlObject
+    buffers: tuple[GlObject, GlObject]
     stretches: list[Stretch]
-    textures: list[GlObject]
-    opaque: int
+    textures: list[GlObject | None]
+    ball: tuple[float, float, float, float]
 
 
 def load_mesh(
     context: Context,
     model: Model,
     places: GlObject,
-    image: Callable[[str], GlObject],
+    image: Callable[[str], GlObject | None],
 ) -> Mesh:
     """Load a model.
 
@@ -56,11 +56,15 @@ def load_mesh(
         image: From the file of a picture to its texture.
     """
     gl, create = context.gl, context.create
-    corners, stretches = corners_of(model)
-    array, buffer = create("VertexArrays"), create("Buffers")
+    vertices, indices, stretches, ball = buffers_of(model)
+    array, buffers = create("VertexArrays"), (create("Buffers"), create("Buffers"))
     gl.glBindVertexArray(array.name)
-    gl.glBindBuffer(gl.GL_ARRAY_BUFFER, buffer.name)
-    gl.glBufferData(gl.GL_ARRAY_BUFFER, corners.nbytes, corners, gl.GL_STATIC_DRAW)
+    for kind, buffer, data in (
+        (gl.GL_ARRAY_BUFFER, buffers[0], vertices),
+        (gl.GL_ELEMENT_ARRAY_BUFFER, buffers[1], indices),
+    ):
+        gl.glBindBuffer(kind, buffer.name)
+        gl.glBufferData(kind, data.nbytes, data, gl.GL_STATIC_DRAW)
     start = 0
     for location, size in enumerate((3, 3, 2, 4)):
         gl.glEnableVertexAttribArray(location)
@@ -73,9 +77,7 @@ def load_mesh(
         gl.glEnableVertexAttribArray(4 + k)
         gl.glVertexAttribPointer(4 + k, 4, gl.GL_FLOAT, False, 64, ctypes.c_void_p(16 * k))
         gl.glVertexAttribDivisor(4 + k, 1)
-    textures = [image(stretch.texture) for stretch in stretches]
-    opaque = sum(s.corners for s in stretches if not s.clear)
-    return Mesh(array, buffer, stretches, textures, opaque)
+    return Mesh(array, buffers, stretches, [image(s.texture) for s in stretches], ball)
 
 
 def largest_texture(context: Context) -> int:
@@ -123,67 +125,104 @@ def load_sky_box(context: Context, pattern: str) -> GlObject | None:
     return texture
 
 
-def make_target(context: Context, width: int, height: int) -> list[GlObject]:
-    """Return a frame buffer, and its buffers of colour and depth."""
+@dataclass(eq=False)
+class Target:
+    """A picture in the memory of OpenGL.
+
+    Attributes:
+        size: Width and height [pixel].
+        drawn: Frame buffer that is drawn into.
+        read: Frame buffer that is read, with one sample a pixel.
+        buffers: What they consist of.
+    """
+
+    size: tuple[int, int]
+    drawn: GlObject
+    read: GlObject
+    buffers: list[GlObject]
+
+
+def make_target(context: Context, size: tuple[int, int], samples: int) -> Target:
+    """Return a target of colour and depth with so many samples a pixel."""
+    gl = context.gl
+    buffers: list[GlObject] = []
+    color, depth = gl.GL_COLOR_ATTACHMENT0, gl.GL_DEPTH_ATTACHMENT
+    kinds = ((gl.GL_RGBA8, color), (gl.GL_DEPTH_COMPONENT32F, depth))
+    drawn = read = _frame_buffer(context, size, samples, kinds, buffers)
+    if samples > 1:
+        read = _frame_buffer(context, size, 0, kinds[:1], buffers)
+    return Target(size, drawn, read, buffers)
+
+
+def _frame_buffer(
+    context: Context,
+    size: tuple[int, int],
+    samples: int,
+    kinds: tuple[tuple[Any, Any], ...],
+    buffers: list[GlObject],
+) -> GlObject:
     gl, create = context.gl, context.create
-    target = [create("Framebuffers")]
-    gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, target[0].name)
-    for kind, place in (
-        (gl.GL_RGBA8, gl.GL_COLOR_ATTACHMENT0),
-        (gl.GL_DEPTH_COMPONENT32F, gl.GL_DEPTH_ATTACHMENT),
-    ):
+    frame = create("Framebuffers")
+    gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, frame.name)
+    for kind, place in kinds:
         buffer = create("Renderbuffers")
-        target.append(buffer)
+        buffers.append(buffer)
         gl.glBindRenderbuffer(gl.GL_RENDERBUFFER, buffer.name)
-        gl.glRenderbufferStorage(gl.GL_RENDERBUFFER, kind, width, height)
+        if samples > 1:
+            gl.glRenderbufferStorageMultisample(gl.GL_RENDERBUFFER, samples, kind, *size)
+        else:
+            gl.glRenderbufferStorage(gl.GL_RENDERBUFFER, kind, *size)
         gl.glFramebufferRenderbuffer(gl.GL_FRAMEBUFFER, place, gl.GL_RENDERBUFFER, buffer.name)
-    return target
+    return frame
 
 
-def make_shadow_map(context: Context, size: int) -> tuple[GlObject, GlObject]:
-    """Return a depth texture that compares, and the frame buffer that draws into it."""
+def make_shadow_maps(context: Context, pixels: int) -> tuple[GlObject, GlObject, GlObject]:
+    """Return two depth textures that compare, as one array, and a frame buffer for each."""
     gl, create = context.gl, context.create
-    texture, target = create("Textures"), create("Framebuffers")
-    kind = gl.GL_TEXTURE_2D
+    texture = create("Textures")
+    kind = gl.GL_TEXTURE_2D_ARRAY
     gl.glBindTexture(kind, texture.name)
-    depth = gl.GL_DEPTH_COMPONENT
-    gl.glTexImage2D(kind, 0, gl.GL_DEPTH_COMPONENT32F, size, size, 0, depth, gl.GL_FLOAT, None)
+    gl.glTexStorage3D(kind, 1, gl.GL_DEPTH_COMPONENT32F, pixels, pixels, 2)
     for name, value in (
         (gl.GL_TEXTURE_MIN_FILTER, gl.GL_LINEAR),
         (gl.GL_TEXTURE_MAG_FILTER, gl.GL_LINEAR),
+        (gl.GL_TEXTURE_WRAP_S, gl.GL_CLAMP_TO_EDGE),
+        (gl.GL_TEXTURE_WRAP_T, gl.GL_CLAMP_TO_EDGE),
         (gl.GL_TEXTURE_COMPARE_MODE, gl.GL_COMPARE_REF_TO_TEXTURE),
         (gl.GL_TEXTURE_COMPARE_FUNC, gl.GL_LEQUAL),
     ):
         gl.glTexParameteri(kind, name, value)
-    gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, target.name)
-    gl.glFramebufferTexture(gl.GL_FRAMEBUFFER, gl.GL_DEPTH_ATTACHMENT, texture.name, 0)
-    gl.glDrawBuffer(gl.GL_NONE)
-    return texture, target
+    frames = create("Framebuffers"), create("Framebuffers")
+    for layer, frame in enumerate(frames):
+        gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, frame.name)
+        depth = gl.GL_DEPTH_ATTACHMENT
+        gl.glFramebufferTextureLayer(gl.GL_FRAMEBUFFER, depth, texture.name, 0, layer)
+        gl.glDrawBuffer(gl.GL_NONE)
+    return texture, *frames
 
 
-_compiled: WeakKeyDictionary[Context, tuple[int, int, int]] = WeakKeyDictionary()
+_compiled: WeakKeyDictionary[Context, dict[str, int]] = WeakKeyDictionary()
 
 
-def programs(context: Context) -> tuple[int, int, int]:
-    """Return the programs for solids, shadows and the sky, compiled once for all renderers."""
-    if context not in _compiled:
-        _compiled[context] = (
-            _program(context.gl, shaders.SOLID_VERTEX, shaders.SOLID_PIXEL),
-            _program(context.gl, shaders.SHADOW_VERTEX, shaders.SHADOW_PIXEL),
-            _program(context.gl, shaders.SKY_VERTEX, shaders.SKY_PIXEL),
-        )
-    return _compiled[context]
+def program(context: Context, name: str) -> int:
+    """Return a program of `shaders.PROGRAMS`, compiled once for all renderers."""
+    known = _compiled.setdefault(context, {})
+    if name not in known:
+        vertex, pixel, defines = shaders.PROGRAMS[name]
+        head = f"#version 450 core\n{defines}{shaders.FRAME}"
+        known[name] = _program(context.gl, head + vertex, head + pixel)
+    return known[name]
 
 
 def _program(gl: Any, vertex: str, pixel: str) -> int:
-    program: int = gl.glCreateProgram()
+    made: int = gl.glCreateProgram()
     for kind, text in ((gl.GL_VERTEX_SHADER, vertex), (gl.GL_FRAGMENT_SHADER, pixel)):
         shader = gl.glCreateShader(kind)
         gl.glShaderSource(shader, text.strip())
         gl.glCompileShader(shader)
-        gl.glAttachShader(program, shader)
+        gl.glAttachShader(made, shader)
         gl.glDeleteShader(shader)  # it stays as long as the program
-    gl.glLinkProgram(program)
-    if not gl.glGetProgramiv(program, gl.GL_LINK_STATUS):
-        raise GlMissingError(f"OpenGL refuses a program: {gl.glGetProgramInfoLog(program)!r}")
-    return program
+    gl.glLinkProgram(made)
+    if not gl.glGetProgramiv(made, gl.GL_LINK_STATUS):
+        raise GlMissingError(f"OpenGL refuses a program: {gl.glGetProgramInfoLog(made)!r}")
+    return made

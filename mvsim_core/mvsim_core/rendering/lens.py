@@ -125,10 +125,13 @@ class LensPictures:
         self.source = Pinhole(width, height, fx, fy, cx, cy)
         self._places = np.stack((fx * u + cx, fy * v + cy), axis=-1)
 
-    def picture(self, source: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """Return the picture through the lens from that of the pinhole, interpolated linearly."""
-        out = np.zeros((*self._places.shape[:2], 3), np.uint8)
-        _look_up_kernel(source, self._places, out)
+    def picture(
+        self, source: npt.NDArray[np.uint8], rows: slice = slice(None)
+    ) -> npt.NDArray[np.uint8]:
+        """Return rows of the picture through the lens, interpolated from that of the pinhole."""
+        places = self._places[rows]
+        out = np.zeros((*places.shape[:2], 3), np.uint8)
+        _look_up_kernel(source, places, out)
         return out
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.geometry.poses import moved
+from mvsim_core.rendering.eye import Eye, Quality
 from mvsim_core.rendering.pinhole import Pinhole
 from mvsim_core.scene3d import Scene3d
 from mvsim_core.specs.params import NOWHERE
@@ -27,6 +28,8 @@ Point = tuple[float, float, float]
 
 #: Size of a world with nothing in it [m].
 EMPTY = 5.0
+#: Pictures for people.
+CAREFUL = Quality(samples=4, shadow_pixels=4096)
 #: How much larger than seen from above a world may be shown: it is seen from the side.
 FILL = 1.1
 
@@ -92,13 +95,14 @@ def render(scene: Scene3d, state: State, view: View, size: tuple[int, int]) -> P
     width, height = size
     focal = 0.5 * height / math.tan(0.5 * view.fov)
     camera = Pinhole(width, height, focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
-    pose = np.append(_optical_axes(view).ravel(), view.eye)
+    pose = np.append(optical_axes(view).ravel(), view.eye)
     layout = scene.layout(state.bodies, state.wheels, view.eye)
-    picture: Picture = scene.renderer.render(camera, pose, (view.near, math.inf), layout)
+    eye = Eye(camera, pose, (view.near, math.inf))
+    picture: Picture = scene.renderer.render(eye, layout, CAREFUL)
     return picture
 
 
-def _optical_axes(view: View) -> FloatArray:
+def optical_axes(view: View) -> FloatArray:
     """Return (3, 3): right, down and ahead as columns, in the world; the horizon is level."""
     ahead = np.subtract(view.at, view.eye)
     length = float(np.linalg.norm(ahead))

@@ -1,19 +1,22 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models as rows of corners that OpenGL draws, grouped by texture and what else differs."""
+"""Models as vertices and indices that OpenGL draws, grouped by texture and what else differs."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from mvsim_core.scene3d.model import Material, Model, Rgba
 from mvsim_core.scene3d.tables import Floats
 from mvsim_core.state.arrays import FloatArray, IntArray
 
-#: Corner: position 3, normal 3, texture coordinates 2, colour 4.
+Indices = npt.NDArray[np.uint32]
+
+#: Vertex: position 3, normal 3, texture coordinates 2, colour 4.
 WIDTH = 12
 #: Faces that meet at less than 41 degrees are shaded as one round surface.
 ROUND = 0.75
@@ -24,35 +27,52 @@ OPAQUE = 1.0 - 0.5 / 255
 
 
 class Stretch(NamedTuple):
-    """Corners that are drawn alike.
+    """Triangles that are drawn alike.
 
     Attributes:
         texture: Image file, "" for none.
         cull_face: As of `Material`.
-        clear: Whether one sees through it.
-        first: First corner.
-        corners: Number of corners.
+        opacity: 0 to 1.
+        first: First index.
+        corners: Number of indices.
         middle: Mean of the corners, frame of the model [m].
     """
 
     texture: str
     cull_face: str
-    clear: bool
+    opacity: float
     first: int
     corners: int
     middle: tuple[float, float, float]
 
+    @property
+    def clear(self) -> bool:
+        """Whether one sees through it."""
+        return self.opacity < OPAQUE
 
-def corners_of(model: Model) -> tuple[Floats, list[Stretch]]:
-    """Return (3 m, WIDTH) corners of a model, and their stretches, those of glass last.
 
-    Surfaces that are never drawn are left out.
+class Buffers(NamedTuple):
+    """A model as OpenGL takes it.
+
+    Attributes:
+        vertices: (n, WIDTH).
+        indices: (3 m,) rows of vertices, three a triangle.
+        stretches: Opaque ones, then those of glass.
+        ball: Middle (3) and radius of a ball around the model, its frame [m].
     """
+
+    vertices: Floats
+    indices: Indices
+    stretches: list[Stretch]
+    ball: tuple[float, float, float, float]
+
+
+def buffers_of(model: Model) -> Buffers:
+    """Return what is drawn of a model."""
     looks = [_look(m) for m in model.materials]
     groups = sorted(set(looks))
     which = np.array([groups.index(look) for look in looks])[model.material]
-    which[np.array([m.cull_face == "BOTH" for m in model.materials])[model.material]] = len(groups)
-    order = np.argsort(which, kind="stable")[: int((which < len(groups)).sum())]
+    order = np.argsort(which, kind="stable")
     triangles, material = model.triangles[order], model.material[order]
     count = 3 * len(triangles)
     corners = np.zeros((count, WIDTH), np.float32)
@@ -65,12 +85,32 @@ def corners_of(model: Model) -> tuple[Floats, list[Stretch]]:
     corners[:, 8:12] = np.repeat(colors[material], 3, axis=0)
     ends = 3 * np.searchsorted(which[order], np.arange(len(groups)), side="right")
     stretches, first = [], 0
-    for (clear, cull_face, texture, _), end in zip(groups, ends.tolist(), strict=True):
+    for (_, cull_face, texture, color), end in zip(groups, ends.tolist(), strict=True):
         if end > first:
             x, y, z = model.vertices[flat[first:end]].mean(axis=0).tolist()
-            stretches.append(Stretch(texture, cull_face, clear, first, end - first, (x, y, z)))
+            span = (first, end - first)
+            stretches.append(Stretch(texture, cull_face, color[3], *span, (x, y, z)))
         first = end
-    return corners, stretches
+    vertices, indices = _shared(corners)
+    return Buffers(vertices, indices, stretches, _ball(corners[:, :3].astype(np.float64)))
+
+
+def _shared(corners: Floats) -> tuple[Floats, Indices]:
+    """Return the different ones of corners, in order of coming, and where each corner is."""
+    size = 1 << max(2 * len(corners) - 1, 1).bit_length()
+    table = np.full(size, -1, np.int32)
+    indices = np.zeros(len(corners), np.uint32)
+    chosen = np.zeros(len(corners), np.int64)
+    count = _share_kernel(corners.view(np.uint32), table, indices, chosen)
+    return np.ascontiguousarray(corners[chosen[:count]]), indices
+
+
+def _ball(points: FloatArray) -> tuple[float, float, float, float]:
+    if not len(points):
+        return 0.0, 0.0, 0.0, 0.0
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    x, y, z = middle.tolist()
+    return x, y, z, float(np.sqrt(((points - middle) ** 2).sum(axis=1).max()))
 
 
 def _look(material: Material) -> tuple[bool, str, str, Rgba]:
@@ -114,3 +154,31 @@ def _mean_kernel(
                     for k in range(3):
                         out[i, k] += angle[j] * b[k]
         first = end
+
+
+@njit(cache=True, nogil=True)
+def _share_kernel(bits, table, indices, chosen):  # type: ignore[no-untyped-def]
+    """Number equal rows alike, through a table of hashes; return how many differ."""
+    mask = np.uint64(table.size - 1)
+    count = 0
+    for i in range(bits.shape[0]):
+        key = np.uint64(1469598103934665603)  # FNV-1a, by words
+        for k in range(bits.shape[1]):
+            key = (key ^ np.uint64(bits[i, k])) * np.uint64(1099511628211)
+        at = np.int64((key ^ (key >> np.uint64(29))) & mask)
+        while True:
+            row = table[at]
+            if row < 0:
+                table[at] = count
+                chosen[count] = i
+                row = count
+                count += 1
+                break
+            same = True
+            for k in range(bits.shape[1]):
+                same = same and bits[chosen[row], k] == bits[i, k]
+            if same:
+                break
+            at = (at + 1) % table.size
+        indices[i] = row
+    return count

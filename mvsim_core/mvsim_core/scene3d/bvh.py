@@ -41,7 +41,7 @@ class BvhCaster:
         self._used: dict[Model, list[int]] = {}  # first node, first face, number of users
         self._roots = np.zeros(1, np.int64)
 
-    def attach(self, row: int, model: Model, mask: int) -> None:
+    def attach(self, row: int, model: Model, mask: int, visual: bool = False) -> None:
         """Take in an instance, as in `Caster`."""
         del mask  # it is read from the instance
         used = self._used.get(model)
@@ -66,13 +66,14 @@ class BvhCaster:
     def place(self, instances: Rows, moved: IntArray) -> None:
         """Do nothing: poses are read from the instances with each ray."""
 
-    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, own: int, hits: Hits) -> None:
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
         """Write what rays meet, as in `Caster`."""
         glass = GLASS if rays.pass_glass else 0.0
+        sight = (np.uint32(rays.mask), glass, rays.own_row)
         _cast_kernel(
             (tables.instances, self._roots, self._nodes.rows, self._faces.rows),
             (rays.directions, rays.poses, origin),
-            (rays.first, rays.rows, rays.near, rays.reach, np.uint32(rays.mask), glass, own),
+            (rays.first, rays.rows, rays.near, rays.reach, *sight),
             (tables.triangles, tables.rounds),
             (hits.distance, hits.cosine, hits.brightness, hits.part),
         )

@@ -29,8 +29,15 @@ class Tables(NamedTuple):
 class Caster(Protocol):
     """Finds what rays meet among instances of models."""
 
-    def attach(self, row: int, model: Model, mask: int) -> None:
-        """Take in an instance; `place` must follow before the next `cast`."""
+    def attach(self, row: int, model: Model, mask: int, visual: bool = False) -> None:
+        """Take in an instance; `place` must follow before the next `cast`.
+
+        Args:
+            row: Its row of INSTANCE.
+            model: Its model.
+            mask: Its `mask`.
+            visual: Whether it is the visual of a sensor on a body, which that does not see.
+        """
 
     def detach(self, row: int, model: Model) -> None:
         """Take out an instance."""
@@ -38,14 +45,13 @@ class Caster(Protocol):
     def place(self, instances: Rows, moved: IntArray) -> None:
         """Take over the poses of some rows of INSTANCE."""
 
-    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, own: int, hits: Hits) -> None:
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
         """Write what rays meet.
 
         Args:
-            rays: The rays.
+            rays: The rays; `own_row` is set.
             tables: Instances, triangles, balls and cylinders.
             origin: Subtracted from the origins of the rays, as it was from the instances [m].
-            own: Row of an instance that the rays do not see; -1: none.
             hits: Where to.
         """
 

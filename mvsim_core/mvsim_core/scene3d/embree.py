@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+from concurrent.futures import wait
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,17 @@ from mvsim_core.errors import MvsimError
 from mvsim_core.scene3d.caster import Tables
 from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.rounds import round_hit
-from mvsim_core.scene3d.tables import GLASS, Floats, Hits, Rays, aligned, plane_hit
+from mvsim_core.scene3d.tables import (
+    CODES,
+    GLASS,
+    Floats,
+    Hits,
+    Rays,
+    aligned,
+    body_code,
+    plane_hit,
+)
+from mvsim_core.scene3d.threads import pool, workers
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 
 _TRIANGLE, _INSTANCE = 0, 121
@@ -33,7 +44,10 @@ _UINT3, _FLOAT3, _FLOAT3X4_COLUMN_MAJOR = 0x5003, 0x9003, 0x9234
 _DYNAMIC, _ROBUST = 1 << 0, 1 << 2
 _LOW, _MEDIUM = 0, 1
 _NOTHING = 0xFFFFFFFF
-_FIELDS = 21  # of RTCRayHit16, each 16 wide
+_FIELDS = 21  # of RTCRayHit8 and RTCRayHit16, each as wide as the packet
+_RAY16_SUPPORTED = 34  # RTC_DEVICE_PROPERTY_NATIVE_RAY16_SUPPORTED
+#: Rays below which a second thread costs more than it saves.
+LEAST_RAYS = 6000
 #: A ray that goes on starts so much farther than where it met a triangle, not to meet it again.
 BEHIND = 1.0 + 4e-6
 #: Smaller components of directions are zero to the library; hits are computed with the true ones.
@@ -43,6 +57,7 @@ _pointer = ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "rtcNewDevice": (_pointer, [ctypes.c_char_p]),
     "rtcGetDeviceError": (ctypes.c_int, [_pointer]),
+    "rtcGetDeviceProperty": (ctypes.c_ssize_t, [_pointer, ctypes.c_int]),
     "rtcNewScene": (_pointer, [_pointer]),
     "rtcReleaseScene": (None, [_pointer]),
     "rtcCommitScene": (None, [_pointer]),
@@ -70,6 +85,14 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
+_CALLED_BY_KERNELS = (
+    "rtcIntersect8",
+    "rtcIntersect16",
+    "rtcSetGeometryTransform",
+    "rtcCommitGeometry",
+)
+
+
 class EmbreeMissingError(MvsimError):
     """The library is not installed, or not one that can be used."""
 
@@ -90,7 +113,7 @@ def _load() -> Any:
         for name, (result, arguments) in _SIGNATURES.items():
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
-        for name in ("rtcIntersect16", "rtcSetGeometryTransform", "rtcCommitGeometry"):
+        for name in _CALLED_BY_KERNELS:
             address = ctypes.cast(getattr(library, name), _pointer).value
             llvm.add_symbol(f"mvsim_{name}", address)
     except (OSError, AttributeError) as error:
@@ -102,6 +125,9 @@ LIBRARY = _load()
 # By symbol and not by address, so that numba can keep the compiled kernels.
 _intersect16: Any = types.ExternalFunction(
     "mvsim_rtcIntersect16", types.void(types.intp, types.intp, types.intp, types.intp)
+)
+_intersect8: Any = types.ExternalFunction(
+    "mvsim_rtcIntersect8", types.void(types.intp, types.intp, types.intp, types.intp)
 )
 _set_transform: Any = types.ExternalFunction(
     "mvsim_rtcSetGeometryTransform",
@@ -115,6 +141,12 @@ def device() -> int:
     """Return the library's handle, one for the whole process."""
     handle: int = LIBRARY.rtcNewDevice(b"threads=1")
     return handle
+
+
+@lru_cache(maxsize=1)
+def packet_width() -> int:
+    """Return how many rays the library casts together; wider packets it takes apart."""
+    return 16 if LIBRARY.rtcGetDeviceProperty(device(), _RAY16_SUPPORTED) else 8
 
 
 class ModelTree:
@@ -156,6 +188,50 @@ def tree_of(model: Model) -> ModelTree:
     return _trees[model]
 
 
+class Packet:
+    """The memory in which one thread hands rays to the library.
+
+    Attributes:
+        floats: Fields of RTCRayHit8 or RTCRayHit16.
+        valid: Which rays of the packet are to be cast.
+    """
+
+    def __init__(self) -> None:
+        """Allocate it."""
+        width = packet_width()
+        self.floats = aligned(_FIELDS * width, np.float32)
+        self.valid = aligned(width, np.int32)
+        self._ids = self.floats.view(np.uint32)
+        self._options = aligned(16, np.uint32)  # RTCIntersectArguments
+        # Not RTC_RAY_QUERY_FLAG_COHERENT, which saves no time: on processors with AVX-512 a
+        # packet with a component of a direction between -1e-18 and 0 then meets nothing at all.
+        self._options[0], self._options[1] = 0, _NOTHING
+
+    def cast(
+        self, top: int, rays: Rays, mask: int, tables: Tables, origin: FloatArray, hits: Hits
+    ) -> None:
+        """Cast rays with a mask at a scene of the library; the rest as in `Caster`."""
+        arrays = (self.floats, self.valid, self._options)
+        address = np.array([top, *(each.ctypes.data for each in arrays)], dtype=np.int64)
+        _cast_kernel(
+            address,
+            (self.floats, self._ids, self.valid),
+            (rays.directions, rays.poses, origin),
+            (
+                rays.first,
+                rays.rows,
+                rays.near,
+                rays.reach,
+                np.uint32(mask),
+                rays.tile,
+                GLASS if rays.pass_glass else 0.0,
+                (np.uint32(rays.mask), rays.own_row),
+            ),
+            (tables.instances, tables.triangles, tables.rounds),
+            (hits.distance, hits.cosine, hits.brightness, hits.part),
+        )
+
+
 class EmbreeCaster:
     """Casts rays at instances of models; a `Caster`."""
 
@@ -165,37 +241,42 @@ class EmbreeCaster:
         self._trees: dict[int, ModelTree] = {}
         self._transforms = np.zeros((1, 12), np.float32)
         self._geometries = np.zeros(1, np.int64)
+        self._codes = np.zeros(1, np.uint32)
+        self._visuals = 0
+        self._masks: dict[tuple[int, int], int] = {}
         self._top = LIBRARY.rtcNewScene(self._device)
         LIBRARY.rtcSetSceneFlags(self._top, _DYNAMIC | _ROBUST)
         LIBRARY.rtcSetSceneBuildQuality(self._top, _LOW)
         self._changed = True
-        self._packet = aligned(_FIELDS * 16, np.float32)
-        self._packet_ids = self._packet.view(np.uint32)
-        self._valid = aligned(16, np.int32)
-        self._options = aligned(16, np.uint32)  # RTCIntersectArguments
-        # Not RTC_RAY_QUERY_FLAG_COHERENT, which saves no time: on processors with AVX-512 a
-        # packet with a component of a direction between -1e-18 and 0 then meets nothing at all.
-        self._options[0], self._options[1] = 0, _NOTHING
+        self._packets = [Packet() for _ in range(workers())]
 
-    def attach(self, row: int, model: Model, mask: int) -> None:
+    def attach(self, row: int, model: Model, mask: int, visual: bool = False) -> None:
         """Take in an instance, as in `Caster`."""
         if row >= len(self._geometries):
             size = 2 * (row + 1)
             self._geometries = np.resize(self._geometries, size)
+            self._codes = np.append(self._codes, np.zeros(size - len(self._codes), np.uint32))
             self._transforms = np.zeros((size, 12), np.float32)
         tree = self._trees[row] = tree_of(model)  # kept, for the library reads its arrays
+        if visual:  # a code that is no body's, so that its sensor alone need not see it
+            self._visuals += 1
+            mask = body_code(CODES - self._visuals)
         geometry = LIBRARY.rtcNewGeometry(self._device, _INSTANCE)
         LIBRARY.rtcSetGeometryInstancedScene(geometry, tree.scene)
         LIBRARY.rtcSetGeometryMask(geometry, mask)
         LIBRARY.rtcAttachGeometryByID(self._top, geometry, row)
         LIBRARY.rtcReleaseGeometry(geometry)  # the scene holds it
         self._geometries[row] = geometry
+        self._codes[row] = mask
+        self._masks.clear()
         self._changed = True
 
     def detach(self, row: int, model: Model) -> None:
         """Take out an instance, as in `Caster`."""
         del model, self._trees[row]
         LIBRARY.rtcDetachGeometry(self._top, row)
+        self._codes[row] = 0
+        self._masks.clear()
         self._changed = True
 
     def place(self, instances: Rows, moved: IntArray) -> None:
@@ -204,37 +285,39 @@ class EmbreeCaster:
             _place_kernel(instances, moved, self._geometries, self._transforms)
             self._changed = True
 
-    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, own: int, hits: Hits) -> None:
-        """Write what rays meet, as in `Caster`."""
+    def cast(self, rays: Rays, tables: Tables, origin: FloatArray, hits: Hits) -> None:
+        """Write what rays meet, as in `Caster`; many rays on several threads."""
         if self._changed:
             self._commit()
-        address = np.array(
-            [
-                self._top,
-                self._packet.ctypes.data,
-                self._valid.ctypes.data,
-                self._options.ctypes.data,
-            ],
-            dtype=np.int64,
-        )
-        glass = GLASS if rays.pass_glass else 0.0
-        _cast_kernel(
-            address,
-            (self._packet, self._packet_ids, self._valid),
-            (rays.directions, rays.poses, origin),
-            (
-                rays.first,
-                rays.rows,
-                rays.near,
-                rays.reach,
-                np.uint32(rays.mask),
-                rays.tile,
-                glass,
-                own,
-            ),
-            (tables.instances, tables.triangles, tables.rounds),
-            (hits.distance, hits.cosine, hits.brightness, hits.part),
-        )
+        mask = self._mask(rays.mask, rays.own_row, tables.instances)
+        rays = narrowed(rays, packet_width())
+        pieces = split(rays, len(self._packets))
+        waiting = [
+            pool().submit(packet.cast, self._top, piece, mask, tables, origin, hits)
+            for packet, piece in zip(self._packets[1:], pieces[1:], strict=False)
+        ]
+        try:
+            self._packets[0].cast(self._top, pieces[0], mask, tables, origin, hits)
+        finally:
+            wait(waiting)
+        for each in waiting:
+            each.result()
+
+    def _mask(self, mask: int, own: int, instances: Rows) -> int:
+        """Return the mask with which the library leaves out what these rays do not see.
+
+        Where the bits do not suffice to leave out just that, it leaves out less, and the rays are
+        cast on from there.
+        """
+        key = (mask, own)
+        if key not in self._masks:
+            rows = np.flatnonzero(self._codes)
+            codes, seen = self._codes[rows], (instances["mask"][rows] & np.uint64(mask)) > 0
+            seen &= rows != own
+            hidden = int(np.bitwise_or.reduce(codes[~seen], initial=0))
+            exact = mask & ~hidden
+            self._masks[key] = exact if (codes[seen] & np.uint32(exact)).all() else mask
+        return self._masks[key]
 
     def _commit(self) -> None:
         LIBRARY.rtcCommitScene(self._top)
@@ -267,80 +350,102 @@ def _place_kernel(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[no-untyped-def]
-    """Cast packets of 16 rays: tiles of the grid.
+    """Cast packets of rays: tiles of the grid.
 
     Triangles around something round only tell that a ray comes near it. What it meets of that is
     computed, and the ray cast on: there may be something else before that, or behind where it
-    passes by. A ray that passes glass, or
-    the visual of its own sensor, is cast on likewise.
+    passes by. A ray that passes glass, or what it does not see, is cast on likewise.
     """
     floats, ids, valid = packet
     directions, poses, origin = grid
-    first, count, near, reach, mask, tile, glass, own = limits
+    first, count, near, reach, mask, tile, glass, (sight, own) = limits
     instances, triangles, rounds = tables
     distance, cosine, brightness, part = hits
     columns = directions.shape[1]
     high, wide = tile
-    along = np.zeros((16, 3))
-    start = np.zeros((16, 3))
+    width = valid.size
+    along = np.zeros((width, 3))
+    start = np.zeros((width, 3))
+    down, across = np.arange(width) // wide, np.arange(width) % wide
     for row0 in range(0, count, high):
         for column0 in range(0, columns, wide):
-            for k in range(16):
-                i = min(row0 + k // wide, count - 1)
-                j = min(column0 + k % wide, columns - 1)
+            for k in range(width):
+                i = min(row0 + down[k], count - 1)
+                j = min(column0 + across[k], columns - 1)
                 p = poses[i] if poses.shape[0] > 1 else poses[0]
                 d = directions[first + i, j]
                 for axis in range(3):
                     a = 3 * axis
                     along[k, axis] = p[a] * d[0] + p[a + 1] * d[1] + p[a + 2] * d[2]
                     start[k, axis] = p[9 + axis] - origin[axis]
-                    floats[16 * axis + k] = start[k, axis]
+                    floats[axis * width + k] = start[k, axis]
                     # Not the 1e-16 that sin(180 degrees) leaves; see `EmbreeCaster`.
                     tiny = abs(along[k, axis]) < TINY
-                    floats[64 + 16 * axis + k] = 0.0 if tiny else along[k, axis]
-                floats[48 + k] = near
-                floats[112 + k] = 0.0
-                floats[128 + k] = reach
-                ids[144 + k] = mask
-                ids[160 + k] = 0
-                ids[176 + k] = 0
+                    floats[(4 + axis) * width + k] = 0.0 if tiny else along[k, axis]
+                floats[3 * width + k] = near
+                floats[7 * width + k] = 0.0
+                floats[8 * width + k] = reach
+                ids[9 * width + k] = mask
+                ids[10 * width + k] = ids[11 * width + k] = 0
                 valid[k] = -1
                 distance[first + i, j], cosine[first + i, j] = np.inf, 0.0
                 brightness[first + i, j], part[first + i, j] = 0.0, -1
             again = True
             while again:
-                ids[18 * 16 : 21 * 16] = _NOTHING
-                _intersect16(address[2], address[0], address[1], address[3])
+                ids[18 * width : 21 * width] = _NOTHING
+                if width == 16:
+                    _intersect16(address[2], address[0], address[1], address[3])
+                else:
+                    _intersect8(address[2], address[0], address[1], address[3])
                 again = False
-                for k in range(16):
+                for k in range(width):
                     if valid[k] == 0:
                         continue
                     valid[k] = 0
-                    i, j = first + row0 + k // wide, column0 + k % wide
-                    if i >= first + count or j >= columns or ids[18 * 16 + k] == _NOTHING:
+                    i, j = first + row0 + down[k], column0 + across[k]
+                    if i >= first + count or j >= columns or ids[18 * width + k] == _NOTHING:
                         continue
-                    row = np.int64(ids[19 * 16 + k])
+                    row = np.int64(ids[19 * width + k])
                     item = instances[row]
-                    face = triangles[item.first + ids[17 * 16 + k]]
+                    face = triangles[item.first + ids[17 * width + k]]
                     o = (start[k, 0], start[k, 1], start[k, 2])
                     d3 = (along[k, 0], along[k, 1], along[k, 2])
-                    found = np.float64(floats[128 + k])
+                    found = np.float64(floats[8 * width + k])
                     flat = face.round < 0
                     if flat:
                         t, c = plane_hit(item, face.plane, o, d3, found)
                     else:
                         t, c = round_hit(item, rounds[face.round], o, d3, near)
                         t = t if t <= reach else np.inf
-                    if face.opacity < glass or row == own:
+                    if face.opacity < glass or row == own or item.mask & sight == 0:
                         t = np.inf
                         flat = False
                     if not flat:
-                        floats[48 + k] = BEHIND * found + 1e-6
-                        floats[128 + k] = min(t, distance[i, j], reach)
-                        if floats[48 + k] < floats[128 + k]:
+                        floats[3 * width + k] = BEHIND * found + 1e-6
+                        floats[8 * width + k] = min(t, distance[i, j], reach)
+                        if floats[3 * width + k] < floats[8 * width + k]:
                             valid[k] = -1
                             again = True
                     if t < distance[i, j]:
                         distance[i, j], cosine[i, j] = t, c
                         brightness[i, j] = face.brightness
                         part[i, j] = face.part if face.part < -1 else row
+
+
+def narrowed(rays: Rays, width: int) -> Rays:
+    """Return rays whose tiles, which are for packets of 16, hold so many rays."""
+    high, wide = rays.tile
+    return rays._replace(tile=(max(high * width // 16, 1), wide))
+
+
+def split(rays: Rays, parts: int) -> list[Rays]:
+    """Return rays as at most so many pieces of whole tiles, each worth a thread."""
+    count, high = rays.rows, rays.tile[0]
+    parts = max(1, min(parts, count * rays.directions.shape[1] // LEAST_RAYS))
+    each = high * -(-count // (high * parts))
+    pieces = []
+    for k in range(0, max(count, 1), max(each, 1)):
+        poses = rays.poses[k : k + each] if len(rays.poses) > 1 else rays.poses
+        rows = min(each, count - k)
+        pieces.append(rays._replace(poses=poses, first=rays.first + k, rows=rows))
+    return pieces

@@ -115,6 +115,7 @@ class Layout:
         self._baked: Rows = np.zeros(0, INSTANCE)
         self._models: list[tuple[FixedModel, int]] = []
         self._visuals: dict[str, int] = {}
+        self._carried: set[int] = set()  # rows of visuals of sensors on bodies
         self._standing: dict[int, None] = {}
         self._stale = False
         self._moved = np.zeros(0, np.int64)
@@ -172,10 +173,12 @@ class Layout:
             self._caster = make_caster(self._backend)
             for model, users in self.users.items():
                 for row in users:
-                    self._caster.attach(row, model, int(rows[row]["mask"]))
+                    visual = row in self._carried
+                    self._caster.attach(row, model, int(rows[row]["mask"]), visual)
             self._caster.place(rows, np.flatnonzero(rows["mask"]))
         tables = Tables(rows, pool.triangles, pool.rounds)
-        self._caster.cast(rays, tables, self.origin, self.visual_of(rays.own), hits)
+        rays = rays._replace(own_row=self.visual_of(rays.own))
+        self._caster.cast(rays, tables, self.origin, hits)
 
     # ------------------------------------------------------------ what hits belong to
     def visual_of(self, sensor: str) -> int:
@@ -207,7 +210,8 @@ class Layout:
             if stands:
                 continue
             mask = body_code(part.body) if part.body >= 0 else SEE_ALL
-            row = self._attach(part.model, mask, (part.body, part.wheel))
+            visual = bool(part.sensor) and part.body >= 0
+            row = self._attach(part.model, mask, (part.body, part.wheel), visual=visual)
             rows[row] = part
             if part.sensor:
                 self._visuals[part.sensor] = row
@@ -222,6 +226,7 @@ class Layout:
         mask: int,
         frame: tuple[int, int] = (-1, -1),
         parts: IntArray | None = None,
+        visual: bool = False,
     ) -> int:
         item = np.zeros(1, INSTANCE)
         item["body"], item["wheel"] = frame
@@ -230,13 +235,16 @@ class Layout:
         row = self._instances.add(item)
         self.users.setdefault(model, {})[row] = None
         self.version += 1
+        if visual:
+            self._carried.add(row)
         if self._caster is not None:
-            self._caster.attach(row, model, mask)
+            self._caster.attach(row, model, mask, visual)
         return row
 
     def _detach(self, row: int, model: Model) -> None:
         if self._caster is not None:
             self._caster.detach(row, model)
+        self._carried.discard(row)
         users = self.users[model]
         del users[row]
         if not users:

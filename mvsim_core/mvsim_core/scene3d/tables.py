@@ -46,6 +46,8 @@ SEE_ALL = 0xFFFFFFFF
 SEE_FIXED_ONLY = 1 << FIXED_BIT
 #: Bits in the code of a body.
 CODE_WEIGHT = 4
+#: Number of different codes.
+CODES = math.comb(FIXED_BIT, CODE_WEIGHT)
 
 Floats = npt.NDArray[np.float32]
 
@@ -64,6 +66,7 @@ class Rays(NamedTuple):
         tile: Rows and columns of 16 rays that go together best.
         pass_glass: Whether rays go through surfaces whose opacity is below `GLASS`.
         own: Full name of the sensor, whose own visual they do not see.
+        own_row: Row of that visual; -1: none. Layouts find it.
     """
 
     directions: FloatArray
@@ -76,6 +79,7 @@ class Rays(NamedTuple):
     tile: tuple[int, int] = (4, 4)
     pass_glass: bool = False
     own: str = ""
+    own_row: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +116,7 @@ def body_code(number: int) -> int:
     A ray with all other bits set misses this body and sees each other one, which has at least
     one bit that this one lacks. 31,465 bodies have different codes; then codes repeat.
     """
-    rest = number % math.comb(FIXED_BIT, CODE_WEIGHT)
+    rest = number % CODES
     code = 0
     for k in range(CODE_WEIGHT, 0, -1):  # the combinatorial number system
         bit = k - 1

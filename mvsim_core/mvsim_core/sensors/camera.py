@@ -13,13 +13,17 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.context import GlMissingError
+from mvsim_core.rendering.eye import Eye, Quality
 from mvsim_core.rendering.lens import Lens, LensPictures
 from mvsim_core.rendering.pinhole import Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
+from mvsim_core.scene3d.tables import Floats
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
+from mvsim_core.sensors.exposure import exposed, metered
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.noise import PICTURE, RIGHT_PICTURE
 from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.rolling_shutter import band, bands_of, row_poses
 from mvsim_core.state.arrays import FloatArray
 
 Picture = npt.NDArray[np.uint8]
@@ -60,6 +64,7 @@ class CameraRenderer:
         limits: Nothing nearer and nothing farther along the optical axis is seen [m].
         sensor: The sensor, which does not see its own visual.
         warn: Called with what is missing.
+        antialiasing: As in the spec.
     """
 
     def __init__(
@@ -69,16 +74,51 @@ class CameraRenderer:
         limits: tuple[float, float],
         sensor: Sensor[Any],
         warn: Callable[[str], None],
+        antialiasing: str = "none",
     ) -> None:
         """Keep what does not change."""
+        self._quality = Quality.of(antialiasing, camera)
         self._scene = scene
         self._camera = camera
         self._limits = limits
         self._sensor = sensor
         self._warn = warn
 
-    def render(self, pose: FloatArray, state: StateView) -> Picture | None:
-        """Return (height, width, 3) from a pose (12,) of the optical frame; None: no OpenGL."""
+    def render(
+        self, pose: FloatArray, state: StateView, rows: tuple[int, int] | None = None
+    ) -> Picture | None:
+        """Return (height, width, 3) from a pose (12,) of the optical frame; None: no OpenGL.
+
+        Only the rows from one to before another, if they are given.
+        """
+        seen = self._seen(pose, state)
+        if seen is None:
+            return None
+        renderer, eye, layout = seen
+        if rows is not None:
+            eye = eye._replace(camera=band(eye.camera, *rows))
+        picture: Picture = renderer.render(eye, layout, self._quality)
+        return picture
+
+    def render_depth(self, pose: FloatArray, state: StateView) -> Floats | None:
+        """Return (height, width) depths [m] likewise; inf: nothing."""
+        seen = self._seen(pose, state)
+        if seen is None:
+            return None
+        renderer, eye, layout = seen
+        depth: Floats = renderer.render_depth(eye, layout)
+        return depth
+
+    def render_both(self, pose: FloatArray, state: StateView) -> tuple[Picture, Floats] | None:
+        """Return a picture and its depths likewise."""
+        seen = self._seen(pose, state)
+        if seen is None:
+            return None
+        renderer, eye, layout = seen
+        both: tuple[Picture, Floats] = renderer.render_both(eye, layout, self._quality)
+        return both
+
+    def _seen(self, pose: FloatArray, state: StateView) -> tuple[Any, Eye, Layout] | None:
         scene = self._scene
         if scene.renderer is None:
             scene.renderer = self._new_renderer()
@@ -87,9 +127,7 @@ class CameraRenderer:
         copy = copy_of(state.bodies, self._sensor.body)
         layout = scene.layout(state.bodies, state.wheels, pose[9:], copy)
         hidden = layout.visual_of(self._sensor.full_name)
-        renderer = scene.renderer
-        picture: Picture = renderer.render(self._camera, pose, self._limits, layout, hidden)
-        return picture
+        return scene.renderer, Eye(self._camera, pose, self._limits, hidden), layout
 
     def _new_renderer(self) -> Any:
         """Return a renderer, or False; loaded here, for worlds without cameras need none."""
@@ -128,7 +166,9 @@ class Camera(Sensor[CameraReading]):
             self.lens = Lens(spec.distortion_model, spec.coefficients)
             self._pictures = LensPictures(self.camera, self.lens)
         source = self.camera if self._pictures is None else self._pictures.source
-        self._renderer = CameraRenderer(self.scene, source, limits, self, context.warn)
+        self._renderer = CameraRenderer(
+            self.scene, source, limits, self, context.warn, spec.antialiasing
+        )
         self._ways = None
         if spec.segmentation:
             lens = self._pictures
@@ -145,25 +185,47 @@ class Camera(Sensor[CameraReading]):
 
     def measure(self, state: StateView, tick: int, time: float) -> CameraReading | None:
         """Return a picture of the scene as it is now; None without OpenGL."""
-        bodies = state.bodies
-        pose = mounted(self.mount, self.body, bodies)
-        rgb = self._renderer.render(pose[0], state)
+        bodies, spec = state.bodies, self.spec
+        poses = mounted(self.mount, self.body, bodies)
+        if spec.readout_time > 0.0:
+            times = np.linspace(-spec.readout_time, 0.0, self.camera.height)
+            poses = row_poses(self.mount, self.body, bodies, times)
+        rgb = self._picture(poses, state)
         if rgb is None:
             return None
-        if self._pictures is not None:
-            rgb = self._pictures.picture(rgb)
-        rgb = read_only(noisy(rgb, self.spec.noise_sigma, self, tick))
+        rgb = exposed(rgb, spec.exposure, metered(rgb) if spec.auto_exposure else 1.0)
+        rgb = read_only(noisy(rgb, spec.noise_sigma, self, tick))
         if self._ways is None:
             return CameraReading(tick, time, rgb, self.camera, lens=self.lens)
         hits = Hits.empty(self.camera.height, self.camera.width)
-        limits = (self.spec.clip_min, self.spec.clip_max)
+        limits = (spec.clip_min, spec.clip_max)
         rays = Rays(
-            self._ways, pose, 0, self.camera.height, *limits, pass_glass=True, own=self.full_name
+            self._ways, poses, 0, self.camera.height, *limits, pass_glass=True, own=self.full_name
         )
         copy = copy_of(bodies, self.body)
         layout = self.scene.cast(rays, bodies, hits, state.wheels, copy)
         segments, things = segments_of(hits, layout)
         return CameraReading(tick, time, rgb, self.camera, read_only(segments), things, self.lens)
+
+    def _picture(self, poses: FloatArray, state: StateView) -> Picture | None:
+        """Return the picture from one pose, or from one for each row; None without OpenGL."""
+        if len(poses) == 1:
+            rgb = self._renderer.render(poses[0], state)
+            return rgb if rgb is None or self._pictures is None else self._pictures.picture(rgb)
+        bands: list[Picture] = []
+        readout = self.spec.readout_time
+        for first, last in bands_of(self.camera, self.body, state.bodies, readout):
+            pose = poses[(first + last) // 2]
+            if self._pictures is None:
+                rgb = self._renderer.render(pose, state, (first, last))
+            else:
+                rgb = self._renderer.render(pose, state)
+            if rgb is None:
+                return None
+            if self._pictures is not None:
+                rgb = self._pictures.picture(rgb, slice(first, last))
+            bands.append(rgb)
+        return np.concatenate(bands)
 
 
 def noisy(
@@ -255,7 +317,9 @@ class StereoCamera(Sensor[StereoReading]):
         )
         limits = (spec.clip_min, spec.clip_max)
         scene = context.scene3d or Scene3d()
-        self._renderer = CameraRenderer(scene, self.camera, limits, self, context.warn)
+        self._renderer = CameraRenderer(
+            scene, self.camera, limits, self, context.warn, spec.antialiasing
+        )
         self._mounts = (self.mount, compose(self.mount, Pose(x=spec.baseline)))
 
     @property
@@ -269,12 +333,16 @@ class StereoCamera(Sensor[StereoReading]):
 
     def measure(self, state: StateView, tick: int, time: float) -> StereoReading | None:
         """Return both pictures of the scene as it is now; None without OpenGL."""
+        spec, gain = self.spec, 1.0
         pair: list[Picture] = []
         for mount in self._mounts:
             rgb = self._renderer.render(mounted(mount, self.body, state.bodies)[0], state)
             if rgb is None:
                 return None
+            if spec.auto_exposure and not pair:
+                gain = metered(rgb)  # of the left picture, for both
+            rgb = exposed(rgb, spec.exposure, gain)
             purpose = RIGHT_PICTURE if pair else PICTURE
-            pair.append(read_only(noisy(rgb, self.spec.noise_sigma, self, tick, purpose)))
+            pair.append(read_only(noisy(rgb, spec.noise_sigma, self, tick, purpose)))
         left, right = pair
-        return StereoReading(tick, time, left, right, self.camera, self.spec.baseline)
+        return StereoReading(tick, time, left, right, self.camera, spec.baseline)

@@ -42,7 +42,7 @@ PULSE = 1.0
 KOSCHMIEDER = -math.log(0.02)
 #: Beams in one packet: neighbours in azimuth, and in height where rings are dense, meet the same
 #: things more often.
-SPARSE, DENSE = (16, 1), (4, 4)
+SPARSE, DENSE = (16, 1), (2, 8)
 MANY_RINGS = 64
 
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Depth cameras with a colour camera beside them (class ``rgbd_camera``).
 
-Depth is cast, ray by ray, and so is exact; colours are rendered by OpenGL.
+Both are rendered by OpenGL, from one pass where both cameras are one. With `exact_depth`, and
+without OpenGL, depth is cast ray by ray.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.scene3d.tables import Floats
+from mvsim_core.scene3d.threads import in_parts, pool
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.camera import CameraRenderer, Picture, noisy, segments_of
+from mvsim_core.sensors.exposure import exposed, metered
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.readings import Reading, read_only
-from mvsim_core.state.arrays import Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 
 #: One point of an organized cloud, as sensor_msgs/PointCloud2 carries it; rgb is 0x00rrggbb.
 COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
@@ -32,6 +35,8 @@ COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
 MOST_COUNTS = 65535
 #: Ratio of depths from which a pixel is lost beside a nearer one, with `edge_holes`.
 NEARER = 1.1
+#: Rows that are worth a thread.
+ROWS = 120
 _NO_THINGS: tuple[tuple[str, str], ...] = ()
 
 
@@ -118,8 +123,22 @@ class RgbdCamera(Sensor[RgbdReading]):
         self.depth_camera = _pinhole(spec, "depth")
         self.rgb_camera = _pinhole(spec, "rgb")
         limits = (spec.rgb_clip_min, spec.rgb_clip_max)
-        self._renderer = CameraRenderer(self.scene, self.rgb_camera, limits, self, context.warn)
+        self._renderer = CameraRenderer(
+            self.scene, self.rgb_camera, limits, self, context.warn, spec.antialiasing
+        )
+        depth_limits = (spec.depth_clip_min, spec.depth_clip_max)
+        self._depth_renderer = CameraRenderer(
+            self.scene, self.depth_camera, depth_limits, self, context.warn
+        )
+        self._exact = spec.exact_depth or spec.segmentation
         self._rgb_pose = compose(FROM_OPTICAL, spec.intensity_pose)
+        same_place = np.allclose(self._rgb_pose, Pose(), atol=1e-9)
+        self._are_one = (
+            same_place
+            and self.rgb_camera == self.depth_camera
+            and spec.rgb_clip_min == spec.depth_clip_min
+            and spec.rgb_clip_max >= spec.depth_clip_max
+        )
         self._ways = self.depth_camera.directions()
         self._hits = Hits.empty(self.depth_camera.height, self.depth_camera.width)
 
@@ -135,30 +154,29 @@ class RgbdCamera(Sensor[RgbdReading]):
 
     def warm(self, state: StateView) -> None:
         """Take a reading and drop it."""
-        self._picture(state, 0)
-        if self.spec.sense_depth:
-            self._depth(state, np.zeros((0, 0), np.float32))
+        self.measure(state, 0, 0.0)
 
     def measure(self, state: StateView, tick: int, time: float) -> RgbdReading:
         """Return depth and colours of the scene as it is now."""
-        spec, depth = self.spec, None
+        spec = self.spec
+        noise = pool().submit(self._noise, tick)
         segments, things = None, _NO_THINGS
-        if spec.sense_depth:
-            noise = np.zeros((0, 0), np.float32)
-            if spec.depth_noise_sigma > 0.0 or spec.depth_noise_growth > 0.0:
-                noise = self.random(tick).standard_normal(
-                    self._hits.distance.shape, dtype=np.float32
-                )
-            image, layout = self._depth(state, noise)
-            depth = read_only(image)
+        rgb, distance = self._rendered(state)
+        if spec.sense_depth and distance is None:
+            layout = self._cast(state)
+            distance = self._hits.distance
             if spec.segmentation:
                 found, things = segments_of(self._hits, layout)
                 segments = read_only(found)
+        depth = None if distance is None else read_only(self._depth(distance, noise.result()))
+        if rgb is not None:
+            rgb = exposed(rgb, spec.exposure, metered(rgb) if spec.auto_exposure else 1.0)
+            rgb = read_only(noisy(rgb, spec.rgb_noise_sigma, self, tick))
         return RgbdReading(
             tick=tick,
             time=time,
             depth=depth,
-            rgb=self._picture(state, tick),
+            rgb=rgb,
             depth_camera=self.depth_camera,
             rgb_camera=self.rgb_camera,
             rgb_pose=self._rgb_pose,
@@ -167,38 +185,63 @@ class RgbdCamera(Sensor[RgbdReading]):
             things=things,
         )
 
-    def _picture(self, state: StateView, tick: int) -> Picture | None:
-        if not self.spec.sense_rgb:
-            return None
+    def _rendered(self, state: StateView) -> tuple[Picture | None, FloatArray | Floats | None]:
+        """Return the picture and the depths [m] that OpenGL gives; None: not sensed, or cast."""
+        spec, depth = self.spec, None
+        by_buffer = spec.sense_depth and not self._exact
         pose = mounted(self.rgb_optical_mount, self.body, state.bodies)[0]
-        rgb = self._renderer.render(pose, state)
-        if rgb is None:
-            return None
-        return read_only(noisy(rgb, self.spec.rgb_noise_sigma, self, tick))
+        if spec.sense_rgb and by_buffer and self._are_one:
+            both = self._renderer.render_both(pose, state)
+            return both or (None, None)
+        rgb = self._renderer.render(pose, state) if spec.sense_rgb else None
+        if by_buffer:
+            pose = mounted(self.optical_mount, self.body, state.bodies)[0]
+            depth = self._depth_renderer.render_depth(pose, state)
+        return rgb, depth
 
-    def _depth(self, state: StateView, noise: Floats) -> tuple[Floats, Layout]:
-        """Return the depth image, and the scene in which its rays were cast into `_hits`."""
+    def _cast(self, state: StateView) -> Layout:
+        """Cast a ray for each pixel into `_hits`; return the scene."""
         spec, bodies = self.spec, state.bodies
         pose = mounted(self.optical_mount, self.body, bodies)
-        limits = (spec.depth_clip_min, spec.depth_clip_max)
         rays = Rays(
             self._ways,
             pose,
             0,
             self.depth_camera.height,
-            *limits,
+            spec.depth_clip_min,
+            spec.depth_clip_max,
+            tile=(2, 8),
             pass_glass=True,
             own=self.full_name,
         )
         copy = copy_of(bodies, self.body)
-        layout = self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
-        depth = np.zeros(self._hits.distance.shape, np.float32)
+        return self.scene.cast(rays, bodies, self._hits, state.wheels, copy)
+
+    def _noise(self, tick: int) -> Floats:
+        """Return a normal number for each depth; none if depths have no noise."""
+        spec = self.spec
+        if not spec.sense_depth or spec.depth_noise_sigma == spec.depth_noise_growth == 0.0:
+            return np.zeros((0, 0), np.float32)
+        shape = (self.depth_camera.height, self.depth_camera.width)
+        numbers: Floats = self.random(tick).standard_normal(shape, dtype=np.float32)
+        return numbers
+
+    def _depth(self, distance: FloatArray | Floats, noise: Floats) -> Floats:
+        """Return the depth image of distances along the axis [m]; inf: nothing."""
+        spec = self.spec
+        limits = (spec.depth_clip_min, spec.depth_clip_max)
         error = (spec.depth_noise_sigma, spec.depth_noise_growth, spec.depth_resolution)
-        _depth_kernel(self._hits.distance, noise, limits, error, depth)
+        depth = np.empty(distance.shape, np.float32)
+
+        def work(first: int, last: int) -> None:
+            rows = slice(first, last)
+            _depth_kernel(distance[rows], noise[rows], limits, error, depth[rows])
+
+        in_parts(len(depth), ROWS, work)
         if spec.edge_holes:
-            around = minimum_filter(self._hits.distance, 2 * spec.edge_holes + 1)
-            depth[self._hits.distance > NEARER * around] = np.nan
-        return depth, layout
+            around = minimum_filter(distance, 2 * spec.edge_holes + 1)
+            depth[distance > NEARER * around] = np.nan
+        return depth
 
 
 def _pinhole(spec: Any, kind: str) -> Pinhole:

@@ -22,13 +22,17 @@ from mvsim_core.specs.params import (
     param,
 )
 from mvsim_core.specs.sensor_base import (
+    ANTIALIASING,
+    AUTO_EXPOSURE,
     CAMERA_MOUNT,
     DEMAND,
     DISPLAY,
     DISTORTIONS,
+    EXPOSURE,
     INTENSITY_MOUNT,
     LEVELS,
     POSE_ALIASES,
+    SMOOTHING,
     SensorSpec,
     clip_errors,
     size_errors,
@@ -48,6 +52,9 @@ class ColorCameraSpec(SensorSpec):
     clip_min: float = param(0.01, unit="m", check=POSITIVE)
     clip_max: float = param(1e4, unit="m", check=POSITIVE)
     noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+    antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
+    exposure: float = param(1.0, check=POSITIVE, help=EXPOSURE)
+    auto_exposure: bool = param(False, help=AUTO_EXPOSURE)
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the clip distances and the size."""
@@ -71,6 +78,14 @@ class CameraSpec(ColorCameraSpec):
         (),
         conv=NUMBERS,
         help="extension: k1 k2 p1 p2 [k3] of plumb_bob, k1 k2 k3 k4 of equidistant; absent: none",
+    )
+
+    readout_time: float = param(
+        0.0,
+        unit="s",
+        check=NOT_NEGATIVE,
+        help="extension: from the first row to the last, which is read at the time of the reading"
+        " (rolling shutter); the camera's own motion shows, that of others does not",
     )
 
     @property
@@ -151,8 +166,18 @@ class RgbdCameraSpec(SensorSpec):
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
     rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+    antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
+    exposure: float = param(1.0, check=POSITIVE, help=EXPOSURE)
+    auto_exposure: bool = param(False, help=AUTO_EXPOSURE)
+    exact_depth: bool = param(
+        False,
+        help="extension: casts a ray for each pixel instead of reading OpenGL's depth buffer,"
+        " which takes several times as long",
+    )
     segmentation: bool = param(
-        False, help="also outputs the object that each pixel of the depth image shows"
+        False,
+        help="also outputs the object that each pixel of the depth image shows; implies"
+        " exact_depth",
     )
     show_3d_pointcloud: bool = param(False, no_effect=DISPLAY)
     publish_ros_depth_image: bool = param(True, no_effect=DEMAND)

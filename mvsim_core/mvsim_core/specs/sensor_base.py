@@ -41,6 +41,17 @@ RAYS = "rays are cast exactly, not sampled from a depth image"
 DISPLAY = "RViz has its own display settings"
 DEMAND = "a topic is published while it has subscribers"
 
+EXPOSURE = "extension: factor of the light; the picture is clipped at white"
+AUTO_EXPOSURE = (
+    "extension: also scales the light of each picture so that its mean is a medium grey, within a"
+    " factor of 16"
+)
+#: How edges in pictures are smoothed.
+ANTIALIASING = ("none", "edges", "samples")
+SMOOTHING = (
+    "extension: how edges are smoothed: none; edges of the finished picture (FXAA); four samples"
+    " a pixel (MSAA), better and on a graphics card free, in software three times the work"
+)
 LEVELS = "extension: standard deviation of each colour of each pixel, of 255 levels"
 TURN_ON = "extension: standard deviation of a constant that is drawn by seed for each axis"
 

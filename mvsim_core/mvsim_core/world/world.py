@@ -125,6 +125,23 @@ class World(Entities):
 
         return view_of(self.model, self.data.entities.values(), self.data.bodies)
 
+    def whole_view(self, size: tuple[int, int] = (1280, 720), *, top: bool = False) -> View:
+        """Return a view of the whole world for a picture of a size; `top`: from above."""
+        from mvsim_core.rendering.framing import whole_view
+
+        return whole_view(self._runtime.scene3d, self.data, size, top=top)
+
+    def view_of(self, vehicle: str) -> View:
+        """Return a view from behind a vehicle, as it stands now.
+
+        Raises:
+            UnknownName: There is none of this name.
+        """
+        from mvsim_core.rendering.framing import follow_view
+
+        row = self.data.entities[self.vehicles[vehicle].name].row
+        return follow_view(self._runtime.scene3d, self.data, row)
+
     def picture(self, view: View | None = None, size: tuple[int, int] = (1280, 720)) -> Any:
         """Return a picture of the world now, (height, width, 3) uint8 RGB.
 

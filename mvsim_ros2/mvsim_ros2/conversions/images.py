@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 import sys
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Time
-from sensor_msgs.msg import CameraInfo, Image
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from std_msgs.msg import Header, String
 
 from mvsim_core.rendering.lens import Lens
@@ -23,6 +24,8 @@ from mvsim_ros2.conversions.arrays import byte_array
 MILLIMETRE = 1e-3
 #: Coefficients of plumb_bob of a camera without distortion.
 _NO_DISTORTION = [0.0] * 5
+#: Quality of image_transport's JPEG; the PNG is fast rather than small.
+_OPTIONS: dict[str, dict[str, int]] = {"JPEG": {"quality": 95}, "PNG": {"compress_level": 1}}
 _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 
 
@@ -36,14 +39,34 @@ def depth_image_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time)
     return _image(depth, "32FC1", Header(stamp=stamp, frame_id=frame))
 
 
+def compressed_color_message(
+    rgb: npt.NDArray[np.uint8], frame: str, stamp: Time
+) -> CompressedImage:
+    """Return a colour image (height, width, 3) as JPEG, as compressed_image_transport has it."""
+    return _compressed(
+        rgb, "JPEG", "rgb8; jpeg compressed bgr8", Header(stamp=stamp, frame_id=frame)
+    )
+
+
+def compressed_depth_message(
+    depth: npt.NDArray[np.float32], frame: str, stamp: Time
+) -> CompressedImage:
+    """Return depths [m] as a PNG of 16 bits, in millimetres; 0 without a hit."""
+    header = Header(stamp=stamp, frame_id=frame)
+    return _compressed(_millimetres(depth), "PNG", "16UC1; png compressed ", header)
+
+
 def raw_depth_image_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Image:
     """Return depths (height, width) [m] as 16UC1, in millimetres; 0 without a hit."""
+    return _image(_millimetres(depth), "16UC1", Header(stamp=stamp, frame_id=frame))
+
+
+def _millimetres(depth: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     scaled = depth / np.float32(MILLIMETRE)
     np.nan_to_num(scaled, copy=False, posinf=0.0)
     np.rint(scaled, out=scaled)
     scaled[scaled > np.iinfo(np.uint16).max] = 0.0  # REP-118: no valid depth
-    counts = scaled.astype(np.uint16)
-    return _image(counts, "16UC1", Header(stamp=stamp, frame_id=frame))
+    return scaled.astype(np.uint16)
 
 
 def instance_image_message(reading: Any, frame: str, stamp: Time) -> Image:
@@ -62,6 +85,17 @@ def labels_message(things: tuple[tuple[str, str], ...]) -> String:
     instances = {str(k): {"name": name, "class": kind} for k, (name, kind) in enumerate(things, 1)}
     classes = {str(k): kind for k, kind in enumerate(CLASSES, 1)}
     return String(data=json.dumps({"classes": classes, "instances": instances}))
+
+
+def _compressed(
+    pixels: npt.NDArray[Any], kind: str, encoding: str, header: Header
+) -> CompressedImage:
+    from PIL import Image as Pictures
+
+    file = BytesIO()
+    Pictures.fromarray(pixels).save(file, kind, **_OPTIONS[kind])
+    data = byte_array(np.frombuffer(file.getbuffer(), np.uint8))
+    return CompressedImage(header=header, format=encoding, data=data)
 
 
 def _image(pixels: npt.NDArray[Any], encoding: str, header: Header) -> Image:

@@ -7,7 +7,7 @@ The table in docs/ros2_interface.md is made from them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
@@ -27,6 +27,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import (
     CameraInfo,
+    CompressedImage,
     Image,
     Imu,
     JointState,
@@ -88,6 +89,13 @@ class Topic:
         """`package/msg/Name`."""
         package = self.type.__module__.partition(".")[0]
         return f"{package}/msg/{self.type.__name__}"
+
+
+def _compressed(image: Topic, kind: str) -> Topic:
+    """Return the topic on which image_transport's plug-in `compressed` looks for an image."""
+    name, mvsim_name = (each and f"{each}/compressed" for each in (image.name, image.mvsim_name))
+    about = f"The same, {kind}."
+    return replace(image, name=name, mvsim_name=mvsim_name, type=CompressedImage, help=about)
 
 
 CMD_VEL = Topic("cmd_vel", Twist, 10, "Velocity in the vehicle frame; see enable_stamped_cmd_vel.")
@@ -306,6 +314,7 @@ BUMPER_SECTOR = Topic(
 IMAGE = Topic(
     "{sensor}/image_raw", Image, 5, "Colour camera: rgb8.", frame="{sensor}_optical_frame"
 )
+IMAGE_COMPRESSED = _compressed(IMAGE, "JPEG")
 CAMERA_INFO = Topic(
     "{sensor}/camera_info",
     CameraInfo,
@@ -341,6 +350,7 @@ LEFT_IMAGE = Topic(
     "Left image of a stereo pair: rgb8, rectified.",
     frame="{sensor}_optical_frame",
 )
+LEFT_IMAGE_COMPRESSED = _compressed(LEFT_IMAGE, "JPEG")
 LEFT_INFO = Topic(
     "{sensor}/left/camera_info",
     CameraInfo,
@@ -355,6 +365,7 @@ RIGHT_IMAGE = Topic(
     "Right image, with the same stamp.",
     frame="{sensor}_optical_frame",
 )
+RIGHT_IMAGE_COMPRESSED = _compressed(RIGHT_IMAGE, "JPEG")
 RIGHT_INFO = Topic(
     "{sensor}/right/camera_info",
     CameraInfo,
@@ -370,6 +381,7 @@ RGB_IMAGE = Topic(
     frame="{sensor}_rgb_optical_frame",
     mvsim_name="{sensor}_rgb/image_raw",
 )
+RGB_IMAGE_COMPRESSED = _compressed(RGB_IMAGE, "JPEG")
 RGB_INFO = Topic(
     "{sensor}/camera_info",
     CameraInfo,
@@ -386,6 +398,7 @@ RAW_DEPTH = Topic(
     frame="{sensor}_optical_frame",
     mvsim_name="{sensor}_depth/image_raw",
 )
+RAW_DEPTH_COMPRESSED = _compressed(RAW_DEPTH, "PNG of 16 bits")
 DEPTH = Topic(
     "{sensor}/depth/image",
     Image,
@@ -448,17 +461,22 @@ OUTPUTS = (
     MAGNETIC_FIELD,
     BUMPER_SECTOR,
     IMAGE,
+    IMAGE_COMPRESSED,
     CAMERA_INFO,
     CLASS_IMAGE,
     INSTANCE_IMAGE,
     LABELS,
     LEFT_IMAGE,
+    LEFT_IMAGE_COMPRESSED,
     LEFT_INFO,
     RIGHT_IMAGE,
+    RIGHT_IMAGE_COMPRESSED,
     RIGHT_INFO,
     RGB_IMAGE,
+    RGB_IMAGE_COMPRESSED,
     RGB_INFO,
     RAW_DEPTH,
+    RAW_DEPTH_COMPRESSED,
     DEPTH,
     DEPTH_INFO,
     DEPTH_POINTS,

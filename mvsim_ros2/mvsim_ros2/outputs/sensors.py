@@ -19,6 +19,8 @@ from mvsim_ros2.conversions.images import (
     camera_info_message,
     class_image_message,
     color_image_message,
+    compressed_color_message,
+    compressed_depth_message,
     depth_image_message,
     instance_image_message,
     labels_message,
@@ -45,18 +47,23 @@ from mvsim_ros2.names.topics import (
     FIX,
     FIX_VELOCITY,
     IMAGE,
+    IMAGE_COMPRESSED,
     IMU,
     INSTANCE_IMAGE,
     LABELS,
     LEFT_IMAGE,
+    LEFT_IMAGE_COMPRESSED,
     LEFT_INFO,
     MAGNETIC_FIELD,
     POINTS,
     RANGE,
     RAW_DEPTH,
+    RAW_DEPTH_COMPRESSED,
     RGB_IMAGE,
+    RGB_IMAGE_COMPRESSED,
     RGB_INFO,
     RIGHT_IMAGE,
+    RIGHT_IMAGE_COMPRESSED,
     RIGHT_INFO,
     SCAN,
     Topic,
@@ -373,7 +380,8 @@ class CameraOutput(MultiTopicOutput):
 
     def __init__(self, node: Node, topics: SensorTopics) -> None:
         """Create the publishers."""
-        super().__init__(node, topics, ((CAMERA_INFO, OPTICAL_FRAME), (IMAGE, OPTICAL_FRAME)))
+        images = (CAMERA_INFO, IMAGE, IMAGE_COMPRESSED)
+        super().__init__(node, topics, [(topic, OPTICAL_FRAME) for topic in images])
         self._segments = SegmentsOutput(node, topics)
 
     def publish(self, reading: Any, stamp: Time) -> None:
@@ -381,6 +389,7 @@ class CameraOutput(MultiTopicOutput):
         info = partial(camera_info_message, lens=reading.lens)
         self._publish(0, info, reading.camera, stamp)
         self._publish(1, color_image_message, reading.rgb, stamp)
+        self._publish(2, compressed_color_message, reading.rgb, stamp)
         self._segments.publish(reading, stamp)
 
     def close(self) -> None:
@@ -400,7 +409,8 @@ class StereoOutput(MultiTopicOutput):
     def __init__(self, node: Node, topics: SensorTopics) -> None:
         """Create the publishers."""
         pair = (LEFT_INFO, LEFT_IMAGE, RIGHT_INFO, RIGHT_IMAGE)
-        super().__init__(node, topics, [(topic, OPTICAL_FRAME) for topic in pair])
+        compressed = (LEFT_IMAGE_COMPRESSED, RIGHT_IMAGE_COMPRESSED)
+        super().__init__(node, topics, [(topic, OPTICAL_FRAME) for topic in pair + compressed])
 
     def publish(self, reading: Any, stamp: Time) -> None:
         """Publish intrinsics and images."""
@@ -409,6 +419,8 @@ class StereoOutput(MultiTopicOutput):
         self._publish(1, color_image_message, reading.left, stamp)
         self._publish(2, right, reading.camera, stamp)
         self._publish(3, color_image_message, reading.right, stamp)
+        self._publish(4, compressed_color_message, reading.left, stamp)
+        self._publish(5, compressed_color_message, reading.right, stamp)
 
 
 @SENSOR_OUTPUTS.register("rgbd_camera")
@@ -419,7 +431,9 @@ class DepthCameraOutput(MultiTopicOutput):
         """Create the publishers."""
         color = [(topic, RGB_OPTICAL_FRAME) for topic in (RGB_INFO, RGB_IMAGE)]
         depth = [(topic, OPTICAL_FRAME) for topic in (DEPTH_INFO, RAW_DEPTH, DEPTH, DEPTH_POINTS)]
-        super().__init__(node, topics, color + depth)
+        compressed_color = [(RGB_IMAGE_COMPRESSED, RGB_OPTICAL_FRAME)]
+        compressed_depth = [(RAW_DEPTH_COMPRESSED, OPTICAL_FRAME)]
+        super().__init__(node, topics, color + depth + compressed_color + compressed_depth)
         self._segments = SegmentsOutput(node, topics)
 
     def close(self) -> None:
@@ -433,8 +447,10 @@ class DepthCameraOutput(MultiTopicOutput):
         if reading.rgb is not None:
             self._publish(0, camera_info_message, reading.rgb_camera, stamp)
             self._publish(1, color_image_message, reading.rgb, stamp)
+            self._publish(6, compressed_color_message, reading.rgb, stamp)
         if reading.depth is not None:
             self._publish(2, camera_info_message, reading.depth_camera, stamp)
             self._publish(3, raw_depth_image_message, reading.depth, stamp)
             self._publish(4, depth_image_message, reading.depth, stamp)
             self._publish(5, depth_cloud_message, reading, stamp)
+            self._publish(7, compressed_depth_message, reading.depth, stamp)

@@ -3,6 +3,7 @@
 """`mvsim render`: pictures of worlds, from the right place."""
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +39,11 @@ def middle_of(mask: np.ndarray) -> tuple[float, float]:
 def test_what_is_looked_at_is_in_the_middle_and_as_large_as_it_should_be() -> None:
     made = load_world(text=world(RED.format(3, 2, "") + FLOOR.format(WIDE)))
     view = View(eye=(3.0, 2.0, 21.0), at=(3.0, 2.0, 0.0), fov=math.radians(40), near=0.1)
-    red = redness(made.picture(view, (300, 200)))
-    assert middle_of(red) == pytest.approx((149.5, 99.5), abs=0.6)
+    picture = made.picture(view, (300, 200))
+    assert middle_of(redness(picture)) == pytest.approx((149.5, 99.5), abs=0.6)
     focal = 100 / math.tan(math.radians(20))
-    assert math.sqrt(red.sum()) == pytest.approx(focal / 20, abs=1.0)  # its top is 1 m wide
+    share = picture[..., 0] / picture[..., 0].max()  # of pixels on its edge only a part is red
+    assert math.sqrt(share.sum()) == pytest.approx(focal / 20, abs=1.0)  # its top is 1 m wide
 
 
 @needs_gl
@@ -111,6 +113,12 @@ def test_a_picture_is_written(mvsim: Outcome, tmp_path: Path) -> None:
         (("-o", "shot.png", "--size", "big"), 2, "expected WxH such as 1280x720 [pixels]"),
         (("-o", "shot.png", "--size", "0x9"), 2, "pixels must be from 1 to 16384 a side"),
         (("-o", "shot.png", "--eye", "1", "2", "3", "--at", "1", "2", "3"), 2, "must differ"),
+        ((), 2, "expected -o FILE.png or --video FILE.mp4"),
+        (("-o", "shot.png", "--top", "--gui"), 2, "exclude each other"),
+        (("-o", "shot.png", "--follow", "r9"), 2, "no vehicle 'r9'; there are: none"),
+        (("--video", "clip.avi"), 2, "must end in .mp4"),
+        (("--video", "clip.mp4"), 2, "needs a length: --time SECONDS"),
+        (("--video", "clip.mp4", "--size", "319x200", "--time", "1"), 2, "must be even"),
     ],
 )
 def test_wrong_use_is_told(
@@ -121,3 +129,88 @@ def test_wrong_use_is_told(
     got, _, err = mvsim("render", str(file), *options)
     assert got == code
     assert message in " ".join(err.replace("│", " ").split())
+
+
+ROBOT = (
+    '<vehicle name="r1"><init_pose>-3 2 90</init_pose><dynamics class="differential">'
+    '<chassis mass="5" zmin="0.1" zmax="0.4"><color>#ff0000</color></chassis>'
+    '<controller class="twist_ideal"/></dynamics></vehicle>'
+)
+
+
+@needs_gl
+@pytest.mark.parametrize("size", [(300, 200), (200, 300)])
+@pytest.mark.parametrize("top", [False, True])
+def test_a_whole_world_fills_the_picture_and_no_more(size: tuple[int, int], top: bool) -> None:
+    """Blocks at the corners of a wide or a narrow world, on a ground that goes on for miles."""
+    for x, y in ((9, 3), (2, 30)):
+        places = ((x, y), (-x, y), (x, -y), (-x, -y))
+        text = "".join(RED.format(*p, "<zmax>2</zmax>") for p in places)
+        made = load_world(text=world(text + FLOOR.format(WIDE)))
+        picture = made.picture(made.whole_view(size, top=top), size)
+        red = (picture[..., 0] > 40) & (picture[..., 1] < 30)
+        rows, columns = np.nonzero(red)
+        share = max(np.ptp(rows) / size[1], np.ptp(columns) / size[0])
+        assert 0.85 < share < 0.99
+        middle = 0.5 * (rows.min() + rows.max()), 0.5 * (columns.min() + columns.max())
+        assert middle == pytest.approx((0.5 * size[1], 0.5 * size[0]), abs=0.1 * max(size))
+        if top:  # x to the right, y to the top
+            assert np.ptp(columns) / np.ptp(rows) == pytest.approx(
+                (x + 0.5) / (y + 0.5), rel=0.05, abs=0.03
+            )
+
+
+@needs_gl
+def test_a_vehicle_is_followed_where_it_drives() -> None:
+    made = load_world(text=world(ROBOT + FLOOR.format(WIDE)))
+    made.vehicles["r1"].set_twist(1.0, 0.0, 0.5)
+    for _ in range(3):
+        view = made.view_of("r1")
+        pose = made.vehicles["r1"].pose
+        ahead = np.subtract(view.at, view.eye)[:2]
+        assert math.atan2(ahead[1], ahead[0]) == pytest.approx(pose.yaw)
+        column, row = middle_of(redness(made.picture(view, (300, 200))))
+        assert (column, row) == pytest.approx((149.5, 120.0), abs=25.0)
+        made.run(0.5)
+
+
+@needs_gl
+@pytest.mark.parametrize("height", [1, 90])
+def test_a_vehicle_before_a_wall_is_not_hidden_by_it(height: int) -> None:
+    """One looks over it, or from before it."""
+    ends = f"<x0>-9</x0><y0>0.9</y0><x1>3</x1><y1>0.9</y1><height>{height}</height>"
+    wall = f'<element class="vertical_plane">{ends}<color>#00ff00</color></element>'
+    made = load_world(text=world(ROBOT + wall))
+    view = made.view_of("r1")
+    assert (view.eye[1] < 0.9) == (height == 1)
+    assert redness(made.picture(view, (300, 200))).sum() > 100
+
+
+@needs_gl
+def test_a_video_shows_the_simulated_time(mvsim: Outcome, tmp_path: Path) -> None:
+    av = pytest.importorskip("av", reason="PyAV is not installed")
+    file, clip = tmp_path / "w.world.xml", tmp_path / "clip.mp4"
+    file.write_text(world(ROBOT + FLOOR.format(WIDE)))
+    code, out, _ = mvsim(
+        *("render", str(file), "--video", str(clip), "--size", "160x120", "--time", "0.8"),
+        *("--fps", "10", "--twist", "all", "2", "0", "--eye", "-3", "4", "12"),
+        *("--at", "-3", "4.01", "0"),
+    )
+    assert code == 0
+    assert "8 pictures of 160 x 120, 10 a second" in out
+    with av.open(str(clip)) as container:
+        frames = [f.to_ndarray(format="rgb24") for f in container.decode(video=0)]
+    assert len(frames) == 8
+    rows = [middle_of(redness(f))[1] for f in frames]
+    assert (np.diff(rows) < 0).all()  # it drives to the top
+
+
+def test_without_pyav_the_message_says_what_to_install(
+    mvsim: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    file = tmp_path / "w.world.xml"
+    file.write_text(world(FLOOR.format("")))
+    code, _, err = mvsim("render", str(file), "--video", str(tmp_path / "a.mp4"), "--time", "1")
+    assert code == 1
+    assert "pip install av" in err

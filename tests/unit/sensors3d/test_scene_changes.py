@@ -14,7 +14,16 @@ import numpy as np
 import pytest
 
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.scene3d import EVERY_COPY, Hits, Part, Rays, Scene3d, hides, solids
+from mvsim_core.scene3d import (
+    EVERY_COPY,
+    SEE_ALL,
+    Hits,
+    Part,
+    Rays,
+    Scene3d,
+    hides,
+    solids,
+)
 from mvsim_core.scene3d.layout import REGION
 from mvsim_core.state.arrays import BODY, STATIC, WHEEL
 from tests.unit.sensors3d.scenes import BACKENDS, NO_BODIES, body_rows, random_rays, scene_of
@@ -284,9 +293,10 @@ def test_embree_is_given_no_directions_that_it_stumbles_on() -> None:
     pose = np.append(turn.ravel(), np.zeros(3))[None]
     scene.cast(Rays(ways, pose, 0, 16, 0.0, REACH, tile=(16, 1)), NO_BODIES, hits)
     caster: Any = scene.layout(NO_BODIES)._caster
-    given = np.abs(caster._packet[64:112])
+    packet = caster._packets[0]
+    given = np.abs(packet.floats[4 * len(packet.valid) : 7 * len(packet.valid)])
     assert (given[given > 0.0] > 1e-18).all()
-    assert caster._options[0] == 0  # not the flag of coherent packets either
+    assert packet._options[0] == 0  # not the flag of coherent packets either
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -304,6 +314,52 @@ def test_a_sensor_does_not_see_its_own_visual(backend: str) -> None:
         hits = Hits.empty(2, 1)
         scene.cast(Rays(ways, pose, 0, 2, 0.0, REACH, own=own), bodies, hits)
         assert hits.distance[:, 0] == pytest.approx(distances)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sensors_of_many_bodies_see_all_visuals_but_their_own(backend: str) -> None:
+    """With and without their bodies; also where the bits of masks do not suffice for that."""
+    count = 40
+    bodies = body_rows(*(Pose(x=3.0 * k) for k in range(count)))
+    parts = [Part(CUBE, body=k, sensor=f"s{k}") for k in range(count)]
+    parts += [Part(CUBE.moved(np.eye(3), (0.0, 0.0, 2.0)), body=k) for k in range(count)]
+    parts += [Part(CUBE.moved(np.eye(3), (0.0, 0.0, 4.0)), body=k, sensor=f"t{k}") for k in (5, 9)]
+    scene = scene_of(*parts, backend=backend)
+    heights = np.array([0.0, 2.0, 4.0])
+    ways = np.tile([1.0, 0.0, 0.0], (3, 1, 1))
+    for k in (0, 5, 9, 20):
+        poses = np.tile(np.append(np.eye(3).ravel(), np.zeros(3)), (3, 1))
+        poses[:, 9], poses[:, 11] = 3.0 * k - 1.5, heights
+        above = 1.0 if k in (5, 9) else {0: 16.0, 20: np.inf}[k]
+        after = 4.0 if k < count - 1 else np.inf
+        for mask, own, expected in (
+            (SEE_ALL, "", (1.0, 1.0, above)),
+            (SEE_ALL, f"s{k}", (after, 1.0, above)),
+            (hides(k), f"s{k}", (after, after, {5: 13.0, 9: np.inf}.get(k, above))),
+            (hides(k), "", (after, after, {5: 13.0, 9: np.inf}.get(k, above))),
+        ):
+            hits = Hits.empty(3, 1)
+            scene.cast(Rays(ways, poses, 0, 3, 0.0, REACH, mask, own=own), bodies, hits)
+            assert hits.distance[:, 0] == pytest.approx(expected), (k, own)
+
+
+def test_rays_on_several_threads_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and poses of their own included; a scan has more rows than whole tiles."""
+    from mvsim_core.scene3d import embree
+
+    scene = scene_of(Part(solids.box((-8, -7, -2), (8, 7, 2))), Part(CUBE, body=0))
+    _, ways = random_rays(601 * 8)
+    poses = np.tile(np.append(np.eye(3).ravel(), np.zeros(3)), (570, 1))
+    poses[:, 9] = np.linspace(-1.0, 1.0, 570)
+    rays = Rays(ways.reshape(601, 8, 3), poses, 20, 570, 0.0, REACH, tile=(4, 4))
+    found = []
+    for least in (10**9, 1000):
+        monkeypatch.setattr(embree, "LEAST_RAYS", least)
+        hits = Hits.empty(601, 8)
+        scene.cast(rays, body_rows(Pose(x=5.0)), hits)
+        found.append(b"".join(a.tobytes() for a in vars(hits).values()))
+    assert len(embree.split(rays, 4)) == 4
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

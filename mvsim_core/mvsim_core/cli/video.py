@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Videos of a running world, by PyAV."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from mvsim_core.errors import MvsimError
+
+if TYPE_CHECKING:
+    from mvsim_core.rendering.picture import View
+    from mvsim_core.world.world import World
+
+#: Quality of H.264, smaller is better; 18 is called visually lossless.
+QUALITY = "20"
+
+
+def write_video(
+    world: World,
+    look: Callable[[], View],
+    size: tuple[int, int],
+    file: Path,
+    seconds: float,
+    fps: int,
+) -> int:
+    """Simulate, write a picture of each 1 / fps of simulated time; return how many.
+
+    Args:
+        world: What is simulated.
+        look: Called for the view of each picture.
+        size: Width and height [pixel]; H.264 wants both even.
+        file: Where to, .mp4.
+        seconds: Length [s].
+        fps: Pictures a second.
+
+    Raises:
+        MvsimError: PyAV is missing, the file cannot be written.
+    """
+    if size[0] % 2 or size[1] % 2:
+        raise typer.BadParameter(f"width and height must be even, got {size[0]}x{size[1]}")
+    if seconds <= 0.0:
+        raise typer.BadParameter("a video needs a length: --time SECONDS")
+    try:
+        av: Any = importlib.import_module("av")
+    except ImportError as error:
+        raise MvsimError(f"videos need PyAV ({error}): pip install av") from None
+    begin, count = world.ticks, max(round(seconds * fps), 1)
+    try:
+        with av.open(str(file), "w") as container:
+            stream = container.add_stream("libx264", rate=Fraction(fps))
+            stream.width, stream.height = size
+            stream.pix_fmt = "yuv420p"
+            stream.options = {"crf": QUALITY}
+            for k in range(count):
+                due = begin + round(k / (fps * world.dt))
+                while world.ticks < due:
+                    world.step()
+                frame = av.VideoFrame.from_ndarray(world.picture(look(), size), format="rgb24")
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode(None))
+    except OSError as error:
+        raise MvsimError(f"{file}: cannot be written ({error.strerror or error})") from None
+    return count
