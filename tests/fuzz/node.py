@@ -50,6 +50,8 @@ ANSWER = 60.0
 START = 300.0
 #: Time between two looks for an answer [s].
 POLL = 0.002
+#: Time between two looks after which this process was stopped in between [s].
+PAUSED = 5.0
 #: A goal's result comes at its end, and a service of a vehicle ends with it.
 SILENT = ("get_result", "set_brake")
 #: Actions between two checks.
@@ -161,10 +163,16 @@ class Client:
         """Return the answer to a request; None: there is none."""
         self.last = f"{name} {str(request)[:3000]}"
         future = self._services[name].call_async(request)
-        polls = 0  # not the time: a process that is stopped for a while waits for nothing
+        polls, paused, before = 0, False, time.monotonic()
         while not future.done() and polls * POLL < ANSWER:
             time.sleep(POLL)
             polls += 1
+            now = time.monotonic()
+            # Both processes were stopped: DDS forgets a peer, and its answer, after 20 s.
+            paused |= now - before > PAUSED
+            before = now
+        if paused and not future.done():
+            return None
         if not future.done():
             if not name.endswith(SILENT):
                 self.seen.faults.append(f"no answer of {name} to {str(request)[:2000]}")
