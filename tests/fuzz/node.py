@@ -88,18 +88,22 @@ class Seen:
         self.clock = nanoseconds(message.clock)
 
 
+class Interrupted(Exception):  # noqa: N818 (no error)
+    """This process was stopped for a while."""
+
+
 class Client:
     """Calls services and publishes, all of them by chance.
 
     Args:
-        observer: Where clients and publishers live.
+        domain: ROS domain of the node.
         folder: Folder of the node's world.
         seed: Of the choices.
     """
 
-    def __init__(self, observer: Observer, folder: Path, seed: int) -> None:
+    def __init__(self, domain: int, folder: Path, seed: int) -> None:
         self.seen = Seen()
-        self._node = observer.node
+        self._domain = domain
         self._random = random.Random(seed)
         worlds = [path.read_text() for path in sorted(folder.glob("*.world.xml"))]
         self._worlds = Mutator(seed, [*worlds, PROPER.decode()], (*WORDS, *HOSTILE))
@@ -117,11 +121,21 @@ class Client:
         for name in ("name", "entity", "frame_id", "entity_namespace"):
             self._texts[name] = self._name
         self._filler = Filler(self._random, self._texts)
+        self._secrets = secrets()
+        self.last = ""
+        self._connect()
+
+    def _connect(self) -> None:
+        self._observer = Observer(self._domain)
+        self._node = self._observer.node
         self._services: dict[str, Any] = {}
         self._publishers: dict[str, tuple[Any, Any]] = {}
         self._listeners: dict[str, Any] = {}
-        self._secrets = secrets()
-        self.last = ""
+        self._node.create_subscription(Clock, "/clock", self.seen.take_clock, 100)
+
+    def close(self) -> None:
+        """Leave the domain."""
+        self._observer.close()
 
     # ------------------------------------------------------------------- texts
     def _word(self) -> str:
@@ -168,11 +182,11 @@ class Client:
             time.sleep(POLL)
             polls += 1
             now = time.monotonic()
-            # Both processes were stopped: DDS forgets a peer, and its answer, after 20 s.
+            # Both processes were stopped: DDS drops a peer, and its answer, after 20 s.
             paused |= now - before > PAUSED
             before = now
-        if paused and not future.done():
-            return None
+        if paused and not future.done() and not name.endswith(SILENT):
+            raise Interrupted
         if not future.done():
             if not name.endswith(SILENT):
                 self.seen.faults.append(f"no answer of {name} to {str(request)[:2000]}")
@@ -198,6 +212,11 @@ class Client:
         self.last = name
         for _ in range(self._random.choice((1, 1, 5, 30))):
             publisher.publish(self._filler.fill(kind()))
+
+    def reconnect(self) -> None:
+        """Join again: after a pause DDS has dropped this client or the node."""
+        self.close()
+        self._connect()
 
     # ------------------------------------------------------------------ checks
     def listen(self) -> None:
@@ -230,22 +249,28 @@ class Client:
             self._service("LoadWorld", uri="test.world.xml")
         self._service("SetSimulationState", state=SimulationState(state=1))
         before = self.seen.clock
+        begin = time.monotonic()
         try:
             eventually(lambda: self.seen.clock != before, "the clock goes on", ANSWER)
         except AssertionError as error:
-            self.seen.faults.append(f"{error}; state {self._service('GetSimulationState').state}")
+            state = self._service("GetSimulationState")  # raises after a pause
+            if time.monotonic() - begin > 1.5 * ANSWER:
+                raise Interrupted from None
+            self.seen.faults.append(f"{error}; state {state}")
 
     def _service(self, kind: str, **fields: Any) -> Any:
         service = getattr(srv, kind)
         name = "/" + re.sub("(?<!^)([A-Z])", r"_\1", kind).lower()
         if name not in self._services:
             self._services[name] = self._node.create_client(service, name)
+            self._services[name].wait_for_service(ANSWER)
         return self.ask(name, service.Request(**fields))
 
     def _set_parameter(self, name: str, value: Any) -> None:
         service = "/mvsim/set_parameters"
         if service not in self._services:
             self._services[service] = self._node.create_client(SetParameters, service)
+            self._services[service].wait_for_service(ANSWER)
         message = Parameter(name, value=value).to_parameter_msg()
         self.ask(service, SetParameters.Request(parameters=[message]))
 
@@ -309,10 +334,8 @@ def fuzz(
         before = listing(top)
         tracer = ("strace", "-f", "-qq", "-e", "trace=%file", "-o", str(trace)) if trace else ()
         node = NodeProcess(domain, world, command=tracer, folder=top / "start")
-        observer = Observer(domain)
+        client = Client(domain, world.parent, seed)
         try:
-            client = Client(observer, world.parent, seed)
-            observer.node.create_subscription(Clock, "/clock", client.seen.take_clock, 100)
             eventually(lambda: client.seen.clock, "/clock", START)
             _rounds(client, node, go_on, report)
             seen = client.seen
@@ -331,7 +354,7 @@ def fuzz(
                 seen.faults += opened_elsewhere(trace, top)
             return seen
         finally:
-            observer.close()
+            client.close()
             node.close()
             pool.close()
 
@@ -350,6 +373,9 @@ def _rounds(
                 actions += 1
                 client.act()
             client.play()
+        except Interrupted:
+            report("this process was stopped for a while")
+            client.reconnect()
         except AssertionError as error:
             seen.faults.append(f"{error}; the last call: {client.last}")
         if node.process.poll() is not None:

@@ -1,27 +1,21 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A short run of each fuzzer, with the same inputs each time; the long ones are run by hand."""
+"""A short run of the fuzzer of a node, with the same requests each time."""
 
-from pathlib import Path
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import pytest
 
+if not all(find_spec(name) for name in ("rclpy", "simulation_interfaces")):
+    pytest.skip("the ROS packages of the bridge are missing", allow_module_level=True)
+
 from mvsim_ros2.runtime.log_forwarding import answering
-from tests.fuzz import node, worlds
-from tests.fuzz.mutations import Mutator
+from tests.fuzz import node
+
+pytestmark = pytest.mark.ros
 
 
-def test_changed_worlds_are_refused_or_step(tmp_path: Path) -> None:
-    mutator = Mutator(1, worlds.seeds(tmp_path)[-4:])
-    kinds: dict[str, str] = {}
-    for _ in range(15):
-        found = worlds.tried(mutator.world(), tmp_path, steps=5)
-        kinds[found.kind.split()[0]] = found.detail
-    assert {"refused", "stepped"} <= kinds.keys() <= {"refused", "stepped", "slow"}, kinds
-
-
-@pytest.mark.ros
 def test_a_client_that_means_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MVSIM_FUZZ_SECRET", node.SECRET)
     seen = node.fuzz(lambda actions: actions < 40, seed=5)
