@@ -64,6 +64,8 @@ SYSTEM = re.compile(
     r"|passwd|resolv|gai|ssl|fonts|machine-id|drirc|glvnd|OpenCL|timezone|group|python|os-release)"
     r"|run/|var/cache/fontconfig|opt/|root/\.cache|home/[^/]+/\.cache)"
 )
+#: Written by every node: caches of Python and of kernels, shared memory of DDS, the log of ROS.
+WRITTEN = re.compile(r"/__pycache__/|^/dev/(null|tty|shm/(sem\.)?fastdds_)|/\.ros/log/")
 OPENED = re.compile(r"(?:openat|open|creat|rename\w*|unlink\w*|mkdir\w*)\((.*)")
 
 
@@ -413,7 +415,9 @@ def opened_elsewhere(trace: Path, top: Path) -> list[str]:
         writes = re.search(r"O_WRONLY|O_RDWR|O_CREAT|unlink|rename|mkdir|creat", line)
         if path[1].startswith(roots) and not writes:
             continue
-        if SYSTEM.match(path[1]) and not writes:
+        if (SYSTEM.match(path[1]) and not writes) or path[1] == str(top / "start"):
+            continue
+        if writes and WRITTEN.search(path[1]):
             continue
         found[f"{'wrote' if writes else 'opened'} {path[1]}"] += 1
     return [f"{what} ({number} times)" for what, number in found.most_common()]
