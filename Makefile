@@ -27,8 +27,9 @@ demo: setup
 
 # The tests of the node measure times on the wall clock, so they get the machine to themselves.
 test: lint
-	$(PY) -m pytest -n 2 --dist loadfile --ignore tests/ros --ignore tests/launch --ignore tests/soak
-	$(PY) -m pytest tests/ros tests/launch tests/soak
+	$(PY) -m pytest -n 2 --dist loadfile --ignore tests/ros --ignore tests/launch --ignore tests/soak \
+	  --ignore tests/consumers --deselect tests/fuzz/test_node.py
+	$(PY) -m pytest tests/ros tests/launch tests/soak tests/consumers tests/fuzz/test_node.py
 
 lint: setup-dev
 	$(PY) -m ruff check .

@@ -44,6 +44,13 @@ def reporting(report: Report) -> Iterator[None]:
         _REPORTER.reset(token)
 
 
+def announce(text: str) -> None:
+    """Report a line at once, inside `reporting`."""
+    reporter = _REPORTER.get()
+    if reporter is not None:
+        reporter.report(text)
+
+
 def restart() -> None:
     """Begin a new piece of work: its first line is due after `FIRST_REPORT` again."""
     reporter = _REPORTER.get()

@@ -33,9 +33,10 @@ from mvsim_ros2.parameters.settings import (
     with_changes,
 )
 from mvsim_ros2.runtime.executor import ExecutorThread
-from mvsim_ros2.runtime.log_forwarding import forward_python_logs
+from mvsim_ros2.runtime.log_forwarding import answering, forward_python_logs
 from mvsim_ros2.runtime.runner import Mailbox, Runner
 from mvsim_ros2.services.server import SimulationServices
+from mvsim_ros2.simulation.name_lengths import check_names
 from mvsim_ros2.simulation.sim_state import QUITTING
 from mvsim_ros2.simulation.simulation import Simulation
 
@@ -46,6 +47,8 @@ from mvsim_ros2.simulation.worlds import PACKAGE_WORLDS
 
 #: Wall time [s] between two checks of the types that publishers of commands offer.
 PUBLISHER_CHECK_PERIOD = 0.5
+#: Most changed names in one line of the log.
+MOST_LOGGED = 20
 
 
 class MvsimNode(Node):
@@ -72,10 +75,21 @@ class MvsimNode(Node):
                 " -p world_file:=my.world.xml"
             )
 
+    def create_service(self, *args: Any, **fields: Any) -> Any:
+        """Create a service, also for rclpy's own; see `Node.create_service` and `answering`."""
+        kind, name, callback, *others = args
+        callback = answering(callback, self.get_logger())
+        return super().create_service(kind, name, callback, *others, **fields)
+
     # ----------------------------------------------------------------- a world
     def attach(self, world: World) -> None:
-        """Create everything in ROS for a world, start the callbacks, and make the first step."""
+        """Create everything in ROS for a world, start the callbacks, and make the first step.
+
+        Raises:
+            BuildError: The world has names that topics cannot have.
+        """
         settings = self.settings
+        check_names(world.spec.vehicles, world.spec.sensors)
         forward_python_logs(self.get_logger())
         simulation = Simulation(
             world,
@@ -106,6 +120,7 @@ class MvsimNode(Node):
         simulation.on_world_changed = self._on_world_changed
         simulation.on_vehicles_changed = self._on_vehicles_changed
         simulation.on_fault = self._on_fault
+        simulation.topic_namespaces = self._namespaces
         self._commands.update(self._command_topics)
         self._drop_clock_subscription()
         self._taken_out = False
@@ -159,6 +174,7 @@ class MvsimNode(Node):
         for text in dict.fromkeys(map(shown, world.warnings)):
             self.get_logger().warning(text)
         self._outputs = WorldOutputs(self, world, settings, simulation.stamp_clock)
+        self._note_names(self._outputs)
         self._runner.set_world(world)
         self._apply(settings, world)
         self._command_topics = self._find_command_topics(self._outputs)
@@ -171,9 +187,23 @@ class MvsimNode(Node):
         """Update the outputs of vehicles; in the stepping thread."""
         if self._outputs is not None:
             self._outputs.update_vehicles(self._simulation.namespaces)
+            self._note_names(self._outputs)
             self._command_topics = self._find_command_topics(self._outputs)
         if self._simulation.world.ticks == 0:  # after a reset
             self._runner.restart_pacing()
+
+    def _note_names(self, outputs: WorldOutputs) -> None:
+        """Log and keep the names that topics have in place of those in the world file."""
+        simulation = self._simulation
+        renamed = outputs.renamed(simulation.namespaces)
+        new = [f"{k!r}: {v}" for k, v in renamed.items() if simulation.renamed.get(k) != v]
+        simulation.renamed = renamed
+        if new:
+            more = f", and {len(new) - MOST_LOGGED} more" if len(new) > MOST_LOGGED else ""
+            self.get_logger().info(
+                f"names in topics, which have letters, digits and single underscores:"
+                f" {', '.join(new[:MOST_LOGGED])}{more}"
+            )
 
     def _on_fault(self, name: str, text: str) -> None:
         self.get_logger().error(f"{name!r} is taken out of the world: {text}")
@@ -263,7 +293,8 @@ class MvsimNode(Node):
     def _report(self, statistics: RunStatistics) -> None:
         if self._outputs is None:
             return
-        self._outputs.publish_diagnostics(statistics, self._simulation.faults)
+        simulation = self._simulation
+        self._outputs.publish_diagnostics(statistics, simulation.faults, simulation.renamed)
         if statistics.slow:
             self.get_logger().warning(f"too slow: {statistics}", throttle_duration_sec=10.0)
         for name, vehicle in self._simulation.world.vehicles.items():

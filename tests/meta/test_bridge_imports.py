@@ -19,7 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"conversions", "simulation"},
     "inputs": {"parameters", "names", "conversions", "simulation", "runtime"},
     "outputs": {"parameters", "names", "conversions", "simulation"},
-    "services": {"parameters", "conversions", "simulation"},
+    "services": {"parameters", "conversions", "simulation", "runtime"},
 }
 """Folder of the bridge -> folders that it may import besides itself."""
 

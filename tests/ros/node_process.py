@@ -70,6 +70,8 @@ class NodeProcess:
         domain: ROS domain.
         world: World file.
         rules: Remappings such as `__ns:=/left`.
+        command: Words before its own, such as those of a tracer.
+        folder: Where it starts; None: the present one.
         parameters: Of the node.
     """
 
@@ -79,6 +81,8 @@ class NodeProcess:
         world: str | Path | None,
         *,
         rules: tuple[str, ...] = (),
+        command: tuple[str, ...] = (),
+        folder: Path | None = None,
         **parameters: Any,
     ) -> None:
         arguments = {"world_file": world, **parameters} if world else parameters
@@ -88,7 +92,8 @@ class NodeProcess:
         words += [word for rule in rules for word in ("-r", rule)]
         with os.fdopen(handle, "w") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "mvsim_ros2.main", "--ros-args", *words],
+                [*command, sys.executable, "-m", "mvsim_ros2.main", "--ros-args", *words],
+                cwd=folder,
                 env=environment(domain),
                 stdout=file,
                 stderr=subprocess.STDOUT,

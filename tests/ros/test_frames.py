@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsim_ros2.names.frames import frames_of, standalone_frames
-from mvsim_ros2.names.topic_names import topic_names_of, topic_token, unique_tokens
+from mvsim_ros2.names.topic_names import changed, topic_names_of, topic_token, unique_tokens
 from mvsim_ros2.names.topics import DEPTH_POINTS, IMU, POINTS, RESERVED_TOPICS, SCAN
 from mvsim_ros2.outputs.sensors import SensorTopics
 from mvsim_ros2.parameters.settings import SettingsError, settings_from
@@ -41,6 +41,15 @@ def test_tokens_are_valid_in_ros_and_unique(names: list[str]) -> None:
     for token in tokens:
         assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", token)
         assert "__" not in token
+
+
+@given(st.lists(st.text("ab-_ 1", max_size=4), unique=True, max_size=8))
+def test_names_that_ros_allows_are_their_own_tokens(names: list[str]) -> None:
+    tokens = unique_tokens(names, ["a"])
+    assert list(tokens) == names
+    for name, token in tokens.items():
+        assert token == name or topic_token(name) != name or name == "a"
+    assert changed(tokens) == {n: t for n, t in tokens.items() if n != t}
 
 
 def test_sensors_do_not_take_topics_of_others() -> None:

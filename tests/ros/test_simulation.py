@@ -23,12 +23,12 @@ from mvsim_ros2.simulation import (
     worlds,
 )
 from mvsim_ros2.simulation.resources import vehicle_source
-from mvsim_ros2.simulation.result_codes import RequestError
+from mvsim_ros2.simulation.result_codes import NAME_INVALID, NAMESPACE_INVALID, RequestError
 from mvsim_ros2.simulation.sim_state import PAUSED, PLAYING, SimState, StepRequest
 from mvsim_ros2.simulation.simulation import Simulation
 from mvsim_ros2.simulation.spawning import SpawnRequest, choose_name
 from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
-from tests.ros.worlds import one_robot
+from tests.ros.worlds import COURIER, one_robot
 
 
 @pytest.fixture
@@ -267,6 +267,43 @@ def test_topics_of_spawned_vehicles() -> None:
     assert names.of("r.2").topic("odom") == "r_2_2/odom"
     assert names.of("r-2").topic("odom") == "r_2/odom"  # the same when it is spawned again
     assert names.of("x", "/fleet/x").topic("odom") == "/fleet/x/odom"
+
+
+def test_the_exact_name_keeps_its_topics(simulation: Simulation, world: World) -> None:
+    names = VehicleTopicNames(Settings(), ["robot-1", "robot_1"])
+    assert names.of("robot_1").topic("odom") == "robot_1/odom"
+    assert names.of("robot-1").topic("odom") == "robot_1_2/odom"
+    assert names.of("x", "fleet").topic("odom") == "fleet/odom"
+    assert names.of("fleet").topic("odom") == "fleet_2/odom"
+    courier = vehicle_source(world, "courier", "", simulation.trust)
+    simulation.topic_namespaces = lambda: {"r1": "r1/"}
+    for namespace in ("r1", "/r1/", "a" * 90, "a-b"):
+        request = SpawnRequest(source=courier, name="x", pose=Pose(2, 2), namespace=namespace)
+        with pytest.raises(RequestError, match="namespace") as error:
+            simulation.spawn(request)
+        assert error.value.code == NAMESPACE_INVALID
+
+
+def test_names_too_long_for_topics_are_refused_where_they_are_read(
+    simulation: Simulation, world: World
+) -> None:
+    long = "n" * 81
+    vehicle = COURIER.format(sensors="") + "<vehicle name='{}' class='courier'/>"
+    laser = f"<vehicle class='courier'><sensor class='laser' name='{long}'/></vehicle>"
+    text = "at most 80 characters for a topic in ROS, got 81"
+    before = simulation.world
+    with pytest.raises(RequestError, match=text):
+        simulation.load("", f"<mvsim_world>{vehicle.format(long)}</mvsim_world>")
+    assert simulation.world is before
+    with pytest.raises(RequestError, match=text) as error:
+        simulation.spawn(
+            SpawnRequest(
+                source=vehicle_source(world, "", laser, simulation.trust),
+                name="x",
+                pose=Pose(2, 2),
+            )
+        )
+    assert error.value.code == NAME_INVALID
 
 
 def test_a_vehicle_that_fails_is_taken_out_and_reset_brings_it_back(

@@ -9,6 +9,7 @@ import pytest
 if not all(find_spec(name) for name in ("rclpy", "simulation_interfaces")):
     pytest.skip("the ROS packages of the bridge are missing", allow_module_level=True)
 
+from tests.soak import core
 from tests.soak.soak import Sample, faults, growth, soak
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
@@ -27,3 +28,10 @@ def test_random_use_leaves_clock_services_and_memory_in_order() -> None:
     assert samples[-1].sim > 20.0
     assert {"drive", "spawn", "delete", "move", "reset", "pause"} <= set(watch.done)
     assert growth(samples) < 0.05
+
+
+def test_a_world_with_all_sensors_is_used_at_random() -> None:
+    seen: list[int] = []
+    samples = core.soak(120, 60.0, 1, lambda step, sample: seen.append(step), every=40)
+    assert seen == [0, 40, 80, 120]
+    assert all(sample.resident > 10.0 for sample in samples)

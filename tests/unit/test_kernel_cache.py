@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mvsim_core import kernel_cache
+from mvsim_core import kernel_cache, load_world
 from mvsim_core.kernel_cache import VARIABLE, choose_kernel_cache
+from mvsim_core.progress import reporting
 from tests.physics.worlds import block, cart, twist_pid, world
 
 LAW = """
@@ -163,3 +164,16 @@ def test_the_first_contact_waits_for_no_compiler() -> None:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+def test_the_first_start_says_what_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    lines: list[str] = []
+    with reporting(lines.append):
+        load_world(text="<mvsim_world/>")
+        (tmp_path / "solver").mkdir()
+        (tmp_path / "solver" / "a.nbi").touch()
+        load_world(text="<mvsim_world/>")
+    assert lines == ["compiling, as at each first start after an update: about a minute"]

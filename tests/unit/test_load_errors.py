@@ -5,13 +5,14 @@
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from mvsim_core import BuildError, MvsimError, WorldFileError, load_world, read_world
 from mvsim_core.assembly import limits
 from mvsim_core.assembly.guard import building
-from mvsim_core.elements import point_files
+from mvsim_core.elements import occupancy_grid, point_files
 from mvsim_core.meshes.readers import MeshError, read_mesh
 from mvsim_core.sensors import SENSORS
 from mvsim_core.specs.params import NOWHERE, Where
@@ -170,6 +171,26 @@ def test_models_that_declare_entities_are_refused(tmp_path: Path, code: str) -> 
     (tmp_path / "m.dae").write_bytes(f"{document}<COLLADA>&e9;</COLLADA>".encode(code))
     with pytest.raises(MeshError, match="must not declare a document type or entities"):
         read_mesh(tmp_path / "m.dae")
+
+
+def test_bodies_are_counted_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mvsim_core.xmlfile.loader.MOST_BODIES", 3)
+    monkeypatch.setattr("mvsim_core.xmlfile.loader.MOST_VEHICLES", 1)
+    loop = "<for var='i' from='1' to='90000'><block><init_pose>${i} 0 0</init_pose></block></for>"
+    for text in (loop, 2 * ROBOT.format(dynamics="", chassis="", more="").replace("r1", "")):
+        with pytest.raises(WorldFileError, match="more than 1 vehicles, or 3 vehicles, blocks"):
+            load_world(text=f"<mvsim_world>{text}</mvsim_world>")
+
+
+def test_a_map_of_noise_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(occupancy_grid, "MOST_BOXES", 10)
+    Image.fromarray(np.indices((8, 8)).sum(0).astype(np.uint8) % 2 * 255).save(tmp_path / "m.png")
+    path = tmp_path / "w.world.xml"
+    path.write_text(
+        "<mvsim_world>\n<element class='occupancy_grid'><file>m.png</file></element></mvsim_world>"
+    )
+    with pytest.raises(BuildError, match=r"w\.world\.xml:2: .*make 32 boxes, at most 10 are"):
+        load_world(path)
 
 
 def test_of_a_huge_cloud_some_points_are_used(

@@ -135,8 +135,15 @@ def _plane_box(
 
 
 def grid_boxes(spec: OccupancyGridSpec, grid: GridMap) -> Boxes:
-    """Return boxes that cover the outline of a map's occupied cells, at all heights."""
-    x0, y0, x1, y1 = grid.rectangles().T
+    """Return boxes that cover the outline of a map's occupied cells, at all heights.
+
+    Raises:
+        BuildError: There are too many.
+    """
+    try:
+        x0, y0, x1, y1 = grid.rectangles().T
+    except BuildError as error:
+        raise BuildError(Problem.at(spec.where, "element", str(error), quotes=True)) from None
     corners = np.stack((x0, y0, x1, y0, x1, y1, x0, y1), axis=1).reshape(-1, 2)
     material = Material(spec.lateral_friction, spec.restitution)
     return Boxes(grid.to_world(corners).reshape(-1, 4, 2), material, (-math.inf, math.inf))

@@ -17,12 +17,13 @@ from mvsim_core.specs.sensor import (
     SensorSpec,
     StereoCameraSpec,
 )
+from mvsim_core.specs.simulable import MOST_BODIES, MOST_VEHICLES
 from mvsim_core.specs.world import WorldSpec
 
 #: Rays and pixels of all sensors together; each takes some hundred bytes.
 MOST_RAYS = 20_000_000
-#: Wheels of all vehicles, and bodies of a world.
-MOST_WHEELS, MOST_BODIES = 100_000, 100_000
+#: Wheels of all vehicles.
+MOST_WHEELS = 100_000
 #: Wheels of one vehicle.
 MOST_WHEELS_OF_ONE = 200
 
@@ -71,6 +72,7 @@ def _excess(spec: WorldSpec) -> Iterator[Problem]:
     for what, number, most in (
         ("rays and pixels of sensors", rays, MOST_RAYS),
         ("wheels", wheels, MOST_WHEELS),
+        ("vehicles", len(spec.vehicles), MOST_VEHICLES),
         ("vehicles, blocks and actors", bodies, MOST_BODIES),
     ):
         if number > most:

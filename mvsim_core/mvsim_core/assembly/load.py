@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from mvsim_core import progress
+from mvsim_core import kernel_cache, progress
 from mvsim_core.assembly.guard import building
 from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem
@@ -44,6 +44,8 @@ def load_world(
         BuildError: The described world cannot be built.
     """
     progress.restart()
+    if kernel_cache.is_empty():
+        progress.announce("compiling, as at each first start after an update: about a minute")
     with _without_garbage_collection():
         spec, problems, state = read_world_file(
             path, text=text, variables=variables, seed=seed, access=access

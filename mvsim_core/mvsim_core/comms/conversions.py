@@ -111,6 +111,14 @@ def _satellite(sensor: Any, reading: Any, time: float) -> bytes:
     return mrpt.satellite(sensor.name, time, sensor.mount, place, sigma)
 
 
+def _stereo_pictures(sensor: Any, reading: Any, time: float) -> bytes:
+    return mrpt.stereo_pictures(sensor.name, time, sensor.mount, reading)
+
+
+def _distance(sensor: Any, reading: Any, time: float) -> bytes:
+    return mrpt.distance(sensor.name, time, sensor.mount, reading)
+
+
 #: Sensor class in world files -> its observation; empty bytes: there is nothing to tell.
 OBSERVATIONS: dict[str, Observation] = {
     "laser": _scan,
@@ -119,6 +127,8 @@ OBSERVATIONS: dict[str, Observation] = {
     "rgbd_camera": _depth_picture,
     "imu": _inertial,
     "gnss": _satellite,
+    "range": _distance,
+    "stereo_camera": _stereo_pictures,
 }
 
 

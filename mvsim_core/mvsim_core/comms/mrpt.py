@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.geometry.poses import Pose, quaternion, rotation
 
 END = b"\x88"
 #: 100 ns intervals from the year 1601, where MRPT's time stamps begin, to 1970.
@@ -169,6 +169,44 @@ def depth_picture(label: str, time: float, mount: Pose, reading: Any, limits: An
         text(label),
         number("?", False) + text("") + number("?", False) + text(""),
         number("?b?B", True, 0, False, 0),
+    )
+
+
+def pose3d_quat(pose: Pose) -> bytes:
+    """Return a CPose3DQuat: position [m] and quaternion w, x, y, z."""
+    x, y, z, w = quaternion(pose.roll, pose.pitch, pose.yaw)
+    return obj("mrpt::poses::CPose3DQuat", 0, number("7d", *pose[:3], w, x, y, z))
+
+
+def stereo_pictures(label: str, time: float, mount: Pose, reading: Any) -> bytes:
+    """Return a CObservationStereoImages; `mount` is the left optical frame on the vehicle."""
+    camera = camera_parameters(reading.camera, label)
+    return obj(
+        "mrpt::obs::CObservationStereoImages",
+        6,
+        pose3d_quat(mount),
+        camera,
+        camera,
+        image(reading.left),
+        number("??", False, True),
+        image(reading.right),
+        stamp(time),
+        pose3d_quat(Pose(x=reading.baseline)),
+        text(label),
+    )
+
+
+def distance(label: str, time: float, mount: Pose, reading: Any) -> bytes:
+    """Return a CObservationRange with one distance; the largest where nothing is seen."""
+    limits = reading.range_min, reading.range_max
+    measured = min(max(reading.range, limits[0]), limits[1])
+    return obj(
+        "mrpt::obs::CObservationRange",
+        3,
+        number("3fI", *limits, reading.field_of_view, 1),
+        number("H", 0) + pose3d(mount) + number("f", measured),
+        text(label),
+        stamp(time),
     )
 
 

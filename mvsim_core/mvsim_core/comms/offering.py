@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,9 +13,9 @@ from typing import Any
 import zmq
 
 from mvsim_core.comms import messages
-from mvsim_core.comms.framing import LARGEST_REQUEST, pack, parse, unpack
-from mvsim_core.comms.requests import split_envelope
-from mvsim_core.comms.socket_thread import MOST_IN_A_ROUND, SocketThread
+from mvsim_core.comms.framing import LARGEST_REQUEST, parse, unpack
+from mvsim_core.comms.requests import receive_requests, send_answer
+from mvsim_core.comms.socket_thread import SocketThread
 from mvsim_core.errors import CommsError, MvsimError
 
 _log = logging.getLogger(__name__)
@@ -65,22 +64,15 @@ class ServiceSocket:
 
     # ------------------------------------------------------------ in the thread of the sockets
     def _receive(self) -> bool:
-        for _ in range(MOST_IN_A_ROUND):
-            try:
-                frames = self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
-            except zmq.Again:
-                return False
-            try:
-                path, body = split_envelope(frames)
-            except CommsError:
-                continue
-            try:
-                offer, request = self._request(bytes(body.buffer))
-            except CommsError as error:
-                self._answer(path, _failed(error))
-                continue
+        return receive_requests(self._socket, self._take)
+
+    def _take(self, path: list[Any], body: Any) -> None:
+        try:
+            offer, request = self._request(bytes(body.buffer))
+        except CommsError as error:
+            self._answer(path, _failed(error))
+        else:
             self._start(offer, request, path)
-        return True
 
     def _request(self, frame: bytes) -> tuple[_Offer, Any]:
         call = parse(*unpack(frame), messages.CallService)
@@ -103,8 +95,7 @@ class ServiceSocket:
             self._answer(path, _failed(CommsError("too many requests wait")))
 
     def _answer(self, path: list[Any], message: Any) -> None:
-        with suppress(zmq.ZMQError):  # the caller does not read its answers, or is gone
-            self._socket.send_multipart([*path, pack(message)], zmq.NOBLOCK)
+        send_answer(self._socket, path, message)
 
 
 def _handled(handler: Handler, request: Any) -> Any:

@@ -7,11 +7,14 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import zmq
 
 from mvsim_core.comms.framing import LARGEST_MESSAGE, pack, unpack
+from mvsim_core.comms.socket_thread import MOST_IN_A_ROUND
 from mvsim_core.errors import CommsError
 
 Frames = list[bytes]
@@ -76,3 +79,28 @@ def split_envelope(frames: list[Any]) -> tuple[list[Any], Any]:
     if len(frames) < 3 or len(frames) > 8 or len(frames[-2].buffer) != 0:
         raise CommsError("not a request")
     return frames[:-1], frames[-1]
+
+
+def receive_requests(socket: Any, take: Callable[[list[Any], Any], None]) -> bool:
+    """Give some of the requests that wait at a ROUTER socket to a function, by path and body.
+
+    Returns:
+        Whether there may be more.
+    """
+    for _ in range(MOST_IN_A_ROUND):
+        try:
+            frames = socket.recv_multipart(zmq.NOBLOCK, copy=False)
+        except zmq.Again:
+            return False
+        try:
+            path, body = split_envelope(frames)
+        except CommsError:
+            continue
+        take(path, body)
+    return True
+
+
+def send_answer(socket: Any, path: list[Any], message: Any) -> None:
+    """Send the answer to a request; it is lost where the client is gone or does not read."""
+    with suppress(zmq.ZMQError):
+        socket.send_multipart([*path, pack(message)], zmq.NOBLOCK)

@@ -19,8 +19,8 @@ from mvsim_core.comms import messages
 from mvsim_core.comms.directory import Directory, Service
 from mvsim_core.comms.endpoints import DEFAULT_PORT, LOOPBACK, own_endpoint
 from mvsim_core.comms.framing import LARGEST_REQUEST, pack, parse, unpack
-from mvsim_core.comms.requests import split_envelope
-from mvsim_core.comms.socket_thread import MOST_IN_A_ROUND, SocketThread
+from mvsim_core.comms.requests import receive_requests, send_answer
+from mvsim_core.comms.socket_thread import SocketThread
 from mvsim_core.errors import CommsError
 
 #: Name of the service that the server itself offers.
@@ -133,24 +133,13 @@ class Server:
 
     # ------------------------------------------------------------ requests
     def _receive(self) -> bool:
-        for _ in range(MOST_IN_A_ROUND):
-            try:
-                frames = self._main.recv_multipart(zmq.NOBLOCK, copy=False)
-            except zmq.Again:
-                return False
-            try:
-                path, body = split_envelope(frames)
-            except CommsError:
-                continue
-            connection, peer = body.get(zmq.SRCFD), str(body.get("Peer-Address"))
-            # Before a new connection with the number of one that has ended is heard.
-            self._drop_disconnected()
-            answer = self._answer(bytes(body.buffer), connection, peer)
-            try:
-                self._main.send_multipart([*path, pack(answer)], zmq.NOBLOCK)
-            except zmq.ZMQError:
-                continue  # the client does not read its answers, or is gone
-        return True
+        return receive_requests(self._main, self._take)
+
+    def _take(self, path: list[Any], body: Any) -> None:
+        connection, peer = body.get(zmq.SRCFD), str(body.get("Peer-Address"))
+        # Before a new connection with the number of one that has ended is heard.
+        self._drop_disconnected()
+        send_answer(self._main, path, self._answer(bytes(body.buffer), connection, peer))
 
     def _answer(self, frame: bytes, connection: int, peer: str) -> Any:
         try:

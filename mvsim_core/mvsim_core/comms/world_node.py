@@ -34,7 +34,7 @@ WORLD_NODE = "World"
 #: Appended to the topic of a 2D lidar for its ObservationLidar2D.
 SCAN_SUFFIX = "_scan"
 #: Classes of sensors with large readings, of which few may wait for a reader.
-LARGE = ("camera", "rgbd_camera", "lidar3d")
+LARGE = ("camera", "rgbd_camera", "stereo_camera", "lidar3d")
 LARGE_QUEUE = 4
 
 

@@ -23,6 +23,9 @@ from mvsim_core.errors import BuildError
 #: Cell values above it stop rays and bodies.
 OCCUPIED_ABOVE = 50
 UNKNOWN, FREE, OCCUPIED = -1, 0, 100
+#: Boxes of a map that bodies collide with; each takes about a kilobyte. Maps of buildings have
+#: some thousand.
+MOST_BOXES = 400_000
 
 
 class GridOrigin(NamedTuple):
@@ -94,8 +97,16 @@ class GridMap:
 
         Returns:
             (n, 4) x0, y0, x1, y1 [m] in the grid's own frame: turn and shift them by `origin`.
+
+        Raises:
+            BuildError: There are too many.
         """
-        return grid_kernels.boxes(self.occupied).astype(np.float64) * self.resolution
+        boxes = grid_kernels.boxes(self.occupied)
+        if len(boxes) > MOST_BOXES:
+            name = self.source or "occupancy grid"
+            text = f"{name}: its occupied cells make {len(boxes)} boxes, at most {MOST_BOXES}"
+            raise BuildError(f"{text} are allowed")
+        return boxes.astype(np.float64) * self.resolution
 
     def to_world(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return points (n, 2) [m] of the grid's own frame in the world frame."""

@@ -13,7 +13,7 @@ from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import FloatArray
 
 #: Lines of a file, and points of a cloud that are used: each is a solid of eight faces.
-MOST_LINES, MOST_POINTS = 2_000_000, 100_000
+MOST_LINES, MOST_POINTS = 1_000_000, 50_000
 
 
 def read_cloud(path: Path, columns: int) -> tuple[FloatArray, str]:

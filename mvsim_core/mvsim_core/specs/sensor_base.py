@@ -61,7 +61,7 @@ DISTORTIONS = {"plumb_bob": 5, "equidistant": 4}
 MOST_RAYS = 10_000_000
 
 #: Classes of sensors that the message bus has messages for.
-PUBLISHED = ("laser", "lidar3d", "camera", "rgbd_camera", "imu", "gnss")
+PUBLISHED = ("laser", "lidar3d", "camera", "rgbd_camera", "imu", "gnss", "range", "stereo_camera")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ MAX_DEPTH = 30
 MAX_KEPT = 1000
 MAX_KEPT_LENGTH = 2000
 #: Characters that are evaluated in all, those that are parsed counting as several.
-MAX_EVALUATED, PARSING = 16_000_000, 25
+MAX_EVALUATED, PARSING = 16_000_000, 60
 
 Lookup = Callable[[str], float | None]
 Thunk = Callable[[], float]

@@ -21,7 +21,7 @@ from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.params import Section, Spec, Where, sections, tags_of
-from mvsim_core.specs.simulable import SimulableSpec
+from mvsim_core.specs.simulable import MOST_BODIES, MOST_VEHICLES, SimulableSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.xmlfile.fill import Filler, Values
@@ -223,6 +223,7 @@ class Loader:
         self._variables = Variables(state.variables, state.version, state.fixed)
         self._classes = {tag: dict(state.classes[tag]) for tag in CLASS_TAGS}
         self._counts = dict(state.counts)
+        self._bodies = 0
         self._taken = taken
         packages = Packages()
         substitution = Substitution(
@@ -434,6 +435,15 @@ class Loader:
     def add_simulable(self, field: str, element: Element) -> None:
         """Add a vehicle, block or actor to a field of the world."""
         self._add(field, self._simulable(element.tag, element))
+        self._bodies += 1
+        vehicles = len(self._found.get("vehicles", ()))
+        if self._bodies > MOST_BODIES or vehicles > MOST_VEHICLES:
+            message = (
+                f"the world has more than {MOST_VEHICLES} vehicles, or {MOST_BODIES} vehicles,"
+                " blocks and actors"
+            )
+            self.values.report(element, element.line, message)
+            self.problems.abort()
 
     def add_section(self, field: str, section: Section, element: Element) -> None:
         """Add what has no class, such as elements, walls, joints, sensors, markers."""

@@ -51,14 +51,28 @@ class RunStatistics:
         return f"{state}real-time factor {self.factor:.3g} (wanted {wanted})"
 
 
-#: Why entities were taken out of the world, by name.
+#: Most changed names in one message.
+MOST_NAMES = 50
+#: Nothing to report, by name.
 NO_FAULTS: Mapping[str, str] = {}
 
 
 def diagnostics_message(
-    statistics: RunStatistics, name: str, stamp: Time, faults: Mapping[str, str] = NO_FAULTS
+    statistics: RunStatistics,
+    name: str,
+    stamp: Time,
+    faults: Mapping[str, str] = NO_FAULTS,
+    renamed: Mapping[str, str] = NO_FAULTS,
 ) -> DiagnosticArray:
-    """Return the run statistics of the node `name`, and an error for each of `faults`."""
+    """Return the run statistics of the node `name`, and an error for each of `faults`.
+
+    Args:
+        statistics: Of the last second.
+        name: The node's.
+        stamp: Of the message.
+        faults: Why entities were taken out of the world, by name.
+        renamed: Topic tokens that differ from the names of vehicles and sensors, by name.
+    """
     wanted = f"{statistics.wanted:.6g}" if statistics.wanted > 0.0 else "max"
     values = {
         "real_time_factor": f"{statistics.factor:.6g}",
@@ -70,6 +84,8 @@ def diagnostics_message(
         "vehicles": str(statistics.vehicles),
         "state": statistics.state,
     }
+    names = sorted(renamed)[:MOST_NAMES]
+    values |= {f"topic name of {each}": renamed[each] for each in names}
     status = DiagnosticStatus(
         level=DiagnosticStatus.WARN if statistics.slow else DiagnosticStatus.OK,
         name=f"{name}: simulation",

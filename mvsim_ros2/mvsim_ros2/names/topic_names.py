@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -27,13 +27,21 @@ def topic_token(name: str) -> str:
 def unique_tokens(names: Iterable[str], reserved: Iterable[str] = ()) -> dict[str, str]:
     """Return a topic token for each name; equal tokens are numbered.
 
+    Names that ROS allows are their own tokens, whatever others are called.
+
     Args:
         names: Names in the world file.
         reserved: Tokens that are in use already.
     """
+    names = list(names)
     tokens: dict[str, str] = {}
     taken = set(reserved)
+    exact = {name for name in names if topic_token(name) == name} - taken
+    taken |= exact
     for name in names:
+        if name in exact:
+            tokens[name] = name
+            continue
         base = token = topic_token(name)
         number = 2
         while token in taken:
@@ -42,6 +50,11 @@ def unique_tokens(names: Iterable[str], reserved: Iterable[str] = ()) -> dict[st
         taken.add(token)
         tokens[name] = token
     return tokens
+
+
+def changed(tokens: Mapping[str, str]) -> dict[str, str]:
+    """Return those tokens that differ from their names."""
+    return {name: token for name, token in tokens.items() if token != name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +108,12 @@ class VehicleTopicNames:
             name: topic_names_of(settings, token, only_vehicle=only)
             for name, token in tokens.items()
         }
+        self._requested: set[str] = set()
 
     def of(self, vehicle: str, namespace: str = "") -> TopicNames:
         """Return the topic names of a vehicle, in a requested namespace if one is given."""
         if namespace:
+            self._requested.add(f"{namespace.strip('/')}/")
             return _topic_names(self._settings, f"{namespace.rstrip('/')}/")
         if vehicle not in self._names:
             token = self._free(topic_token(vehicle))
@@ -106,7 +121,7 @@ class VehicleTopicNames:
         return self._names[vehicle]
 
     def _free(self, token: str) -> str:
-        taken = {names.namespace for names in self._names.values()}
+        taken = {names.namespace for names in self._names.values()} | self._requested
         if f"{token}/" not in taken:
             return token
         return next(f"{token}_{i}" for i in count(2) if f"{token}_{i}/" not in taken)

@@ -37,7 +37,7 @@ from mvsim_ros2.conversions.motion import (
 from mvsim_ros2.conversions.robot_description import robot_description
 from mvsim_ros2.names.frames import Frames, frames_of, sensor_frames
 from mvsim_ros2.names.joints import wheel_joints
-from mvsim_ros2.names.topic_names import TopicNames, unique_tokens
+from mvsim_ros2.names.topic_names import TopicNames, changed, unique_tokens
 from mvsim_ros2.names.topics import (
     CHASSIS_POLYGON,
     COLLISION,
@@ -89,6 +89,9 @@ class VehicleOutputs:
         settings: Parameters of the node.
         names: Topic names of the vehicle.
         has_terrain: Whether the ground sets its roll and pitch.
+
+    Attributes:
+        renamed: Topic tokens of sensors that differ from their names, by `vehicle/sensor`.
     """
 
     def __init__(
@@ -149,6 +152,7 @@ class VehicleOutputs:
         kinds = [sensor.kind for sensor in sensors.values()]
         outputs: dict[str, SensorOutput] = {}
         tokens = unique_tokens(sensors, RESERVED_TOPICS)
+        self.renamed = {f"{self._vehicle.name}/{k}": v for k, v in changed(tokens).items()}
         for name, token in tokens.items():
             kind = sensors[name].kind
             if kind not in SENSOR_OUTPUTS:

@@ -27,7 +27,7 @@ from mvsim_ros2.conversions.maps import map_message, map_metadata
 from mvsim_ros2.conversions.motion import transform_message
 from mvsim_ros2.conversions.stamps import clock_message, stamp_of
 from mvsim_ros2.names.frames import sensor_frames, standalone_frames
-from mvsim_ros2.names.topic_names import TopicNames, VehicleTopicNames, unique_tokens
+from mvsim_ros2.names.topic_names import TopicNames, VehicleTopicNames, changed, unique_tokens
 from mvsim_ros2.names.topics import (
     CLOCK,
     CONTACTS,
@@ -123,11 +123,28 @@ class WorldOutputs:
             name: self._topic_names.of(name, namespaces.get(name, "")) for name in self._handles
         }
 
+    def renamed(self, namespaces: Mapping[str, str]) -> dict[str, str]:
+        """Return what topics call vehicles and sensors, where it is not their name.
+
+        Args:
+            namespaces: See `update_vehicles`; a namespace that was requested is no change.
+        """
+        tokens = {
+            name: names.namespace.strip("/") or name
+            for name, names in self.topic_names(namespaces).items()
+            if not namespaces.get(name)
+        }
+        found = changed(tokens) | changed(self._standalone_tokens)
+        for vehicle in self._vehicles.values():
+            found |= vehicle.renamed
+        return found
+
     def _standalone_outputs(self) -> dict[str, SensorOutput]:
         sensors = self._world.standalone_sensors
         mvsim_names, no_hit = self._settings.mvsim_topic_names, self._settings.scan_no_hit
         mounted = (unique_tokens(vehicle.sensors) for vehicle in self._world.vehicles.values())
         reserved = RESERVED_TOPICS.union(*(tokens.values() for tokens in mounted))
+        self._standalone_tokens = unique_tokens(sensors, reserved)
         return {
             name: SENSOR_OUTPUTS.get(sensors[name].kind)(
                 self._node,
@@ -140,7 +157,7 @@ class WorldOutputs:
                     reserved=reserved,
                 ),
             )
-            for name, token in unique_tokens(sensors, reserved).items()
+            for name, token in self._standalone_tokens.items()
             if sensors[name].kind in SENSOR_OUTPUTS
         }
 
@@ -278,11 +295,14 @@ class WorldOutputs:
             self._standalone[sensor.name].publish(sensor.last, stamp)
 
     def publish_diagnostics(
-        self, statistics: RunStatistics, faults: Mapping[str, str] = NO_FAULTS
+        self,
+        statistics: RunStatistics,
+        faults: Mapping[str, str] = NO_FAULTS,
+        renamed: Mapping[str, str] = NO_FAULTS,
     ) -> None:
-        """Publish the run statistics, and why entities were taken out of the world."""
+        """Publish the run statistics, why entities were taken out, and changed names."""
         stamp = stamp_of(self._stamp_clock.ns(self._world.ticks))
-        message = diagnostics_message(statistics, self._node.get_name(), stamp, faults)
+        message = diagnostics_message(statistics, self._node.get_name(), stamp, faults, renamed)
         self._diagnostics.publish(message)
 
     def repeat_clock(self) -> None:

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import threading
-import traceback
 from typing import Any
 
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+
+from mvsim_ros2.runtime.log_forwarding import log_fault
 
 #: Timeout [s] of one `spin_once`, and so the longest delay of `close`. EventsExecutor.spin()
 #: cannot be used: in the rclpy 9.1.2 wheels its infinite deadline overflows, so that it spins a
@@ -43,8 +44,8 @@ class ExecutorThread:
         while not self._closing.is_set():
             try:
                 self._executor.spin_once(timeout_sec=SPIN_TIMEOUT)
-            except Exception:  # an error in one callback must not end the others
-                self._node.get_logger().error(traceback.format_exc())
+            except Exception as error:  # in one callback; it must not end the others
+                log_fault(self._node.get_logger(), error)
 
     def close(self) -> None:
         """End the thread; afterwards the node's entities may be destroyed."""

@@ -1,11 +1,18 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Forwarding of Python's `warnings` and `logging`, which the core uses, to the node's log."""
+"""What goes to the node's log: Python's `warnings` and `logging`, and faults of the node.
+
+The log is a topic, which clients read; tracebacks may quote what clients must not see and go to
+standard error.
+"""
 
 from __future__ import annotations
 
+import inspect
 import logging
+import traceback
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
@@ -21,11 +28,21 @@ class NodeLogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Forward a record."""
+        if record.exc_info:
+            traceback.print_exception(*record.exc_info)
         # rclpy requires a call site of its own for each level.
         if record.levelno >= logging.ERROR:
-            self._logger.error(self.format(record))
+            self._logger.error(record.getMessage())
         else:
-            self._logger.warning(self.format(record))
+            self._logger.warning(record.getMessage())
+
+
+def log_fault(logger: RcutilsLogger, error: Exception) -> str:
+    """Log an exception that no input should cause; return what an answer may say of it."""
+    traceback.print_exception(error)
+    text = f"internal error: {type(error).__name__}"
+    logger.error(f"{text}; standard error has the traceback")
+    return text
 
 
 def forward_python_logs(logger: RcutilsLogger) -> None:
@@ -39,3 +56,22 @@ def forward_python_logs(logger: RcutilsLogger) -> None:
     # of a later vehicle with the same name.
     warnings.filterwarnings("always", category=UserWarning, module=r"mvsim_(core|ros2)\b")
     logging.getLogger().addHandler(NodeLogHandler(logger))
+
+
+def answering(callback: Callable[[Any, Any], Any], logger: RcutilsLogger) -> Callable[..., Any]:
+    """Return a callback of a service that answers every request.
+
+    rclpy leaves a request whose callback raises, such as one that sets a parameter of no type,
+    without an answer and sends the traceback to /rosout. Coroutines look after themselves.
+    """
+    if inspect.iscoroutinefunction(callback):
+        return callback
+
+    def answer(request: Any, response: Any) -> Any:
+        try:
+            return callback(request, response)
+        except Exception as error:
+            log_fault(logger, error)
+            return response
+
+    return answer

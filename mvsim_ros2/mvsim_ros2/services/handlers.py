@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from simulation_interfaces import srv
@@ -111,10 +112,16 @@ class Handlers:
 
     def get_entity_info(self, request: Any, response: Any) -> None:
         """Return category, description and tags of an entity."""
-        world, metadata = self._simulation.require_world(), self._simulation.metadata
-        response.info = messages.info_message(
-            find_entity(world, request.entity, metadata).metadata
-        )
+        simulation, name = self._simulation, request.entity
+        found = find_entity(simulation.require_world(), name, simulation.metadata).metadata
+        renamed = [
+            f"{key} in topics: {token}"
+            for key, token in simulation.renamed.items()
+            if key == name or key.startswith(f"{name}/")
+        ]
+        if renamed and name not in simulation.metadata:
+            found = replace(found, description="; ".join((found.description, *renamed)))
+        response.info = messages.info_message(found)
 
     def set_entity_info(self, request: Any, response: Any) -> None:
         """Set category, description and tags of an entity."""

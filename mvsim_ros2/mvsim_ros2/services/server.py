@@ -8,7 +8,6 @@ other callbacks run meanwhile.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from mvsim_core import MvsimError
 from mvsim_core.progress import reporting
 from mvsim_core.world.request_queue import CAPACITY
 from mvsim_ros2.parameters.settings import Settings
+from mvsim_ros2.runtime.log_forwarding import log_fault
 from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
 from mvsim_ros2.services.vehicle_services import VehicleServices
 from mvsim_ros2.simulation.result_codes import FAILED, OK, SPAWN_FAILED, RequestError
@@ -177,11 +177,7 @@ class SimulationServices:
         except MvsimError as error:
             return error
         except Exception as error:  # a bug in a handler must not end the simulation
-            # Not on /rosout: a traceback may quote what clients must not see.
-            traceback.print_exc()
-            text = f"internal error: {type(error).__name__}"
-            self._node.get_logger().error(f"{text}; standard error has the traceback")
-            return RequestError(FAILED, text)
+            return RequestError(FAILED, log_fault(self._node.get_logger(), error))
         return None
 
     async def _spawn_entities(self, request: Any, response: Any) -> Any:

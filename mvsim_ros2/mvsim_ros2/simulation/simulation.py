@@ -7,7 +7,7 @@ All methods belong to the stepping thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import cos, sin
 
 from mvsim_core import Pose, StepError, World
@@ -46,6 +46,8 @@ class Simulation:
         on_vehicles_changed: Called after vehicles were spawned, deleted, reset or taken out.
         faults: Why entities were taken out of the world since it was loaded or reset, by name.
         on_fault: Called with name and reason when one is taken out.
+        renamed: Names of vehicles and sensors in topics, where they differ from their own.
+        topic_namespaces: Returns the namespace of the topics of each vehicle.
     """
 
     def __init__(
@@ -73,6 +75,8 @@ class Simulation:
         self.metadata: dict[str, Metadata] = {}
         self.faults: dict[str, str] = {}
         self.on_fault: Callable[[str, str], None] = lambda name, text: None
+        self.renamed: Mapping[str, str] = {}
+        self.topic_namespaces: Callable[[], Mapping[str, str]] = dict
         world.on_fault = self._take_out
 
     def _take_out(self, error: StepError) -> None:
@@ -161,7 +165,7 @@ class Simulation:
         """
         self.require_world()
         spawner = self._spawner
-        name = spawner.spawn(request)
+        name = spawner.spawn(request, self.topic_namespaces())
         self.world.check_overlaps()  # at once, as the simulation may be paused
         self.on_vehicles_changed()
         return name

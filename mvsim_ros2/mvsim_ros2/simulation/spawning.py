@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from mvsim_core import BuildError, MvsimError, Pose, World, WorldFileError, read_vehicle
 from mvsim_ros2.simulation.entities import find_entity
+from mvsim_ros2.simulation.name_lengths import MOST_NAME, check_names
 from mvsim_ros2.simulation.resources import VehicleSource
 from mvsim_ros2.simulation.result_codes import (
     FAILED,
@@ -29,6 +30,7 @@ from mvsim_ros2.simulation.trust import Trust, public_text
 #: Scopes of a reset, see simulation_interfaces/srv/ResetSimulation.
 TIME, STATE, SPAWNED = 1, 2, 4
 DEFAULT, ALL = 0, 255
+NO_NAMESPACES: Mapping[str, str] = {}
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f/]{1,120}")
 _NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
@@ -85,8 +87,12 @@ class Spawner:
         self._deleted: list[str] = []
 
     # ------------------------------------------------------------------- spawn
-    def spawn(self, request: SpawnRequest) -> str:
+    def spawn(self, request: SpawnRequest, namespaces: Mapping[str, str] = NO_NAMESPACES) -> str:
         """Add a vehicle and return its name.
+
+        Args:
+            request: What is asked for.
+            namespaces: Namespaces of the topics of the present vehicles, by their names.
 
         Raises:
             RequestError: With the code of SpawnEntity.
@@ -98,7 +104,7 @@ class Spawner:
             self._names(),
             allow_renaming=request.allow_renaming,
         )
-        self._check_namespace(request.namespace)
+        _check_namespace(request.namespace, namespaces)
         spec = replace(self._read(source, name), init_pose=request.pose)
         self._add(name, SpawnedVehicle(spec, request.namespace.rstrip("/")))
         return name
@@ -106,20 +112,6 @@ class Spawner:
     def _names(self) -> set[str]:
         world = self.world
         return {*world.vehicles, *world.blocks, *world.actors, *world.standalone_sensors}
-
-    def _check_namespace(self, namespace: str) -> None:
-        if not namespace:
-            return
-        if len(namespace) > 200 or not _NAMESPACE.fullmatch(namespace):
-            raise RequestError(
-                NAMESPACE_INVALID,
-                f"entity_namespace must be names of letters, digits and underscores with slashes"
-                f" between, got {namespace[:80]!r}",
-            )
-        wanted = namespace.strip("/")
-        for name, other in self.spawned.items():
-            if other.namespace.strip("/") == wanted:
-                raise RequestError(NAMESPACE_INVALID, f"namespace {wanted!r} is that of {name!r}")
 
     def _read(self, source: VehicleSource, name: str) -> Any:
         state = self.world.file_state
@@ -135,6 +127,10 @@ class Spawner:
         except Exception as error:
             text = f"cannot be read: {type(error).__name__}"
             raise RequestError(PARSE_ERROR, text) from error
+        try:
+            check_names([spec])
+        except BuildError as error:
+            raise RequestError(NAME_INVALID, public_text(error)) from None
         return spec
 
     def _add(self, name: str, vehicle: SpawnedVehicle) -> None:
@@ -226,6 +222,22 @@ class Spawner:
             raise RequestError(
                 FAILED, f"deleted blocks are restored only with SCOPE_STATE: {', '.join(blocks)}"
             )
+
+
+def _check_namespace(namespace: str, present: Mapping[str, str]) -> None:
+    """Check a requested namespace; those of present vehicles, by name, cannot be had."""
+    if not namespace:
+        return
+    if len(namespace) > MOST_NAME or not _NAMESPACE.fullmatch(namespace):
+        raise RequestError(
+            NAMESPACE_INVALID,
+            "entity_namespace must be names of letters, digits and underscores with slashes"
+            f" between, at most {MOST_NAME} characters, got {namespace[:80]!r}",
+        )
+    wanted = namespace.strip("/")
+    for name, other in present.items():
+        if other.strip("/") == wanted:
+            raise RequestError(NAMESPACE_INVALID, f"namespace {wanted!r} is that of {name!r}")
 
 
 def choose_name(

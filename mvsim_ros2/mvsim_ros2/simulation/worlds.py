@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mvsim_ros2
 from mvsim_core import MvsimError, World, WorldFileError, load_world
+from mvsim_ros2.simulation.name_lengths import check_names
 from mvsim_ros2.simulation.resources import (
     MAX_TEXT,
     UNSUPPORTED_SUFFIXES,
@@ -54,8 +55,15 @@ def load(uri: str, text: str, seed: int, trust: Trust) -> World:
             if len(text) > MAX_TEXT:
                 message = f"the text must be at most {MAX_TEXT} characters long"
                 raise RequestError(WORLD_PARSE_ERROR, message)
-            return load_world(text=text, seed=seed, access=trust.access)
-        return load_world(_world_file(uri, trust), seed=seed)
+            world = load_world(text=text, seed=seed, access=trust.access)
+        else:
+            world = load_world(_world_file(uri, trust), seed=seed)
+        try:
+            check_names(world.spec.vehicles, world.spec.sensors)
+        except MvsimError:
+            world.close()
+            raise
+        return world
     except RequestError:
         raise
     except WorldFileError as error:

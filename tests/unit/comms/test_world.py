@@ -14,7 +14,7 @@ from mvsim_core import World, load_world
 from mvsim_core.comms import Client, messages
 from mvsim_core.comms.bus import WorldBus
 from mvsim_core.comms.conversions import OBSERVATIONS, relative_pose
-from mvsim_core.comms.mrpt import class_name
+from mvsim_core.comms.mrpt import class_name, image, pose3d
 from mvsim_core.errors import CommsError
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.pinhole import compose
@@ -279,6 +279,36 @@ def test_the_server_of_another_machine_needs_an_address() -> None:
         WorldBus(world, lambda work: True, lambda: None, port=0)
 
 
+SONAR_AND_PAIR = """<mvsim_world><vehicle name="r1"><dynamics class="differential"/>
+  <sensor class="range" name="sonar"><pose_3d>0.2 0 0.1 0 0 0</pose_3d></sensor>
+  <sensor class="stereo_camera" name="pair"><ncols>8</ncols><nrows>6</nrows><fx>6</fx><fy>6</fy>
+    <baseline>0.1</baseline></sensor></vehicle></mvsim_world>"""
+
+
+def test_range_and_stereo_in_the_format_of_mrpt() -> None:
+    world = load_world(text=SONAR_AND_PAIR)
+    world.run(0.2)
+    sonar, pair = (world.vehicles["r1"].sensors[name] for name in ("sonar", "pair"))
+    data = OBSERVATIONS["range"](sonar, sonar.last, 5.0)
+    assert class_name(data) == "mrpt::obs::CObservationRange"
+    head = 1 + len("mrpt::obs::CObservationRange")
+    version, low, high, cone, count, number = struct.unpack_from("<BfffIH", data, head)
+    assert (version, count, number) == (3, 1, 0)
+    limits = sonar.last.range_min, sonar.last.range_max, sonar.last.field_of_view
+    assert (low, high, cone) == pytest.approx(limits)
+    pose = pose3d(sonar.mount)
+    assert data[head + 19 :].startswith(pose)
+    assert struct.unpack_from("<f", data, head + 19 + len(pose)) == pytest.approx(
+        (sonar.last.range,)
+    )
+    data = OBSERVATIONS["stereo_camera"](pair, pair.last, 5.0)
+    assert class_name(data) == "mrpt::obs::CObservationStereoImages"
+    left, right = image(pair.last.left), image(pair.last.right)
+    assert left + b"\0\1" + right in data
+    end = data.rindex(b"mrpt::poses::CPose3DQuat") + len("mrpt::poses::CPose3DQuat")
+    assert struct.unpack_from("<B7d", data, end) == pytest.approx((0, 0.1, 0, 0, 1, 0, 0, 0))
+
+
 def test_kinds_of_sensors_with_messages() -> None:
     assert set(PUBLISHED) == set(OBSERVATIONS)
 
@@ -289,8 +319,6 @@ def test_relative_pose() -> None:
 
 
 def test_an_image_keeps_its_pixels() -> None:
-    from mvsim_core.comms.mrpt import image
-
     rgb = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
     data = image(rgb)
     assert class_name(data) == "mrpt::img::CImage"

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launch files beside their consumers, in a ROS domain of their own."""
+
+import os
+import unittest
+from typing import Any
+
+import launch_testing.actions
+import numpy as np
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from tf2_msgs.msg import TFMessage
+
+from launch import LaunchDescription
+from tests.conftest import ROOT, DomainPool
+from tests.ros.node_process import LATCHED, Observer, eventually
+from tests.ros.rules import as_matrix, pose_matrix
+
+#: Time until a consumer has started, on a machine that compiles kernels first [s].
+START = 240.0
+_pool = DomainPool()
+
+
+def missing(*packages: str) -> str:
+    """Return the first of some packages that is not installed, or ""."""
+    for package in packages:
+        try:
+            get_package_prefix(package)
+        except PackageNotFoundError:
+            return package
+    return ""
+
+
+def description(name: str, *packages: str, extra: tuple[Any, ...] = (), **given: str) -> Any:
+    """Return a launch file of the suite with some actions; nothing if a package is missing."""
+    ready = launch_testing.actions.ReadyToTest()
+    if missing(*packages):
+        return LaunchDescription([ready])
+    os.environ["ROS_DOMAIN_ID"] = str(_pool.take())
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    source = PythonLaunchDescriptionSource(str(ROOT / "launch" / f"{name}.launch.py"))
+    arguments = {"headless": "true", "use_rviz": "false", **given}
+    ours = IncludeLaunchDescription(source, launch_arguments=arguments.items())
+    return LaunchDescription([ours, *extra, ready])
+
+
+class ConsumerTest(unittest.TestCase):
+    """A test beside a consumer.
+
+    Attributes:
+        packages: What must be installed.
+        observer: Records /clock, /tf and the ground truth.
+    """
+
+    packages: tuple[str, ...] = ()
+    observer: Observer
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Skip without the packages; else wait for the simulator."""
+        if absent := missing(*cls.packages):
+            raise unittest.SkipTest(f"the package {absent} is not installed")
+        cls.observer = Observer(int(os.environ["ROS_DOMAIN_ID"]))
+        cls.observer.subscribe("/clock", Clock)
+        cls.observer.subscribe("/tf", TFMessage)
+        cls.observer.subscribe("/tf_static", TFMessage, LATCHED)
+        cls.observer.subscribe("/ground_truth/odom", Odometry)
+        eventually(lambda: cls.observer.all("/ground_truth/odom"), "ground truth", START)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        """Leave the domain."""
+        cls.observer.close()
+
+    def transform(self, parent: str, child: str) -> np.ndarray:
+        """Return the newest transform between two frames that are next to each other (4, 4)."""
+
+        def newest() -> Any:
+            for message in reversed(self.observer.all("/tf") + self.observer.all("/tf_static")):
+                for each in message.transforms:
+                    if (each.header.frame_id, each.child_frame_id) == (parent, child):
+                        return each
+            return None
+
+        return as_matrix(eventually(newest, f"{parent} -> {child}", START).transform)
+
+    def error_of_map(self) -> float:
+        """Return how far map -> odom -> base_footprint is from the true place [m]."""
+        truth = pose_matrix(self.observer.newest("/ground_truth/odom").pose.pose)
+        found = self.transform("map", "odom") @ self.transform("odom", "base_footprint")
+        return float(np.hypot(*(found[:2, 3] - truth[:2, 3])))

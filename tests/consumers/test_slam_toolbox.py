@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""slam_toolbox makes a map of the warehouse while the robot drives."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("launch_testing", reason="the package launch_testing is not installed")
+
+from geometry_msgs.msg import TwistStamped
+from nav_msgs.msg import OccupancyGrid
+
+from tests.consumers.launched import ConsumerTest, description
+from tests.ros.node_process import LATCHED, eventually
+
+PACKAGES = "slam_toolbox", "launch_ros"
+
+
+@pytest.mark.launch_test
+def generate_test_description() -> Any:
+    return description("slam", *PACKAGES)
+
+
+class TestSlam(ConsumerTest):
+    packages = PACKAGES
+
+    def test_a_map_comes_within_30_s_and_the_robot_is_where_it_is(self) -> None:
+        self.observer.subscribe("/map", OccupancyGrid, LATCHED)
+        eventually(lambda: self.observer.all("/map"), "a map", 30.0)
+        command = TwistStamped()
+        command.twist.linear.x, command.twist.angular.z = 0.4, 0.3
+        with self.observer.repeat("/cmd_vel", command):
+            time.sleep(20.0)
+        grid = np.array(self.observer.all("/map")[-1].data)
+        assert (grid == 100).sum() > 100
+        assert (grid == 0).sum() > 1000
+
+    def test_map_to_odom_is_near_the_truth(self) -> None:
+        # The map begins where the robot stands first; the odometry does as well.
+        offset = self.transform("map", "odom")[:2, 3]
+        assert np.hypot(*offset) < 0.15
