@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -45,15 +47,23 @@ class _Pool:
         self._lock = Lock()
         self._executor: ThreadPoolExecutor | None = None
 
-    def get(self) -> ThreadPoolExecutor:
-        """Return the executor."""
+    def submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
+        """Call `work(*args)` in the next thread that is free."""
         with self._lock:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(MOST_THREADS - 1, "mvsim-tasks")
-            return self._executor
+            return self._executor.submit(work, *args)
 
 
 _POOL = _Pool()
+
+
+def start(work: Callable[..., T], *args: Any) -> Future[T]:
+    """Call `work(*args)` in a thread beside the calling one; the result is in the future.
+
+    The work must not wait for other work of this module.
+    """
+    return _POOL.submit(work, *args)
 
 
 def run_all(tasks: Sequence[Callable[[], T]]) -> list[T]:
@@ -79,10 +89,21 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T]:
             except BaseException as error:
                 failed[number] = error
 
-    futures = [_POOL.get().submit(thread) for _ in range(helpers)]
+    futures = [_POOL.submit(thread) for _ in range(helpers)]
     thread()
     for future in futures:
         future.result()
     if failed:
         raise failed[min(failed)]
     return [results[number] for number in range(len(tasks))]
+
+
+def in_parts(count: int, least: int, work: Callable[[int, int], T]) -> list[T]:
+    """Call `work(first, end)` for parts of `count` rows, each of `least` rows or more.
+
+    Returns:
+        The results of the parts, in their order; there is one part at least.
+    """
+    parts = max(1, min(threads(), count // least))
+    ends = [count * k // parts for k in range(parts + 1)]
+    return run_all([partial(work, first, end) for first, end in pairwise(ends)])

@@ -41,6 +41,18 @@ def test_error_of_the_first_task_is_raised_and_the_next_call_works() -> None:
     assert threads.run_all([lambda: 1, lambda: 2]) == [1, 2]
 
 
+def test_parts_cover_all_rows_once(cores: int) -> None:
+    for count, least in ((0, 5), (4, 5), (100, 7), (1000, 1)):
+        parts = threads.in_parts(count, least, lambda first, end: (first, end))
+        assert [row for first, end in parts for row in range(first, end)] == list(range(count))
+        assert len(parts) <= cores
+        assert len(parts) == 1 or min(end - first for first, end in parts) >= least
+
+
+def test_work_beside_the_caller_gives_its_result() -> None:
+    assert threads.start(pow, 3, 2).result(20.0) == 9
+
+
 def _in_child() -> None:
     assert threads.run_all([partial(pow, k, 2) for k in range(9)]) == [k**2 for k in range(9)]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mvsim_core.scene3d.threads import in_parts
+from mvsim_core.threads import in_parts
 
 Picture = npt.NDArray[np.uint8]
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-from concurrent.futures import wait
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -35,8 +34,8 @@ from mvsim_core.scene3d.tables import (
     body_code,
     plane_hit,
 )
-from mvsim_core.scene3d.threads import pool, workers
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.threads import run_all, threads
 
 _TRIANGLE, _INSTANCE = 0, 121
 _INDEX, _VERTEX = 0, 1
@@ -248,7 +247,7 @@ class EmbreeCaster:
         LIBRARY.rtcSetSceneFlags(self._top, _DYNAMIC | _ROBUST)
         LIBRARY.rtcSetSceneBuildQuality(self._top, _LOW)
         self._changed = True
-        self._packets = [Packet() for _ in range(workers())]
+        self._packets = [Packet() for _ in range(threads())]
 
     def attach(self, row: int, model: Model, mask: int, visual: bool = False) -> None:
         """Take in an instance, as in `Caster`."""
@@ -292,16 +291,12 @@ class EmbreeCaster:
         mask = self._mask(rays.mask, rays.own_row, tables.instances)
         rays = narrowed(rays, packet_width())
         pieces = split(rays, len(self._packets))
-        waiting = [
-            pool().submit(packet.cast, self._top, piece, mask, tables, origin, hits)
-            for packet, piece in zip(self._packets[1:], pieces[1:], strict=False)
-        ]
-        try:
-            self._packets[0].cast(self._top, pieces[0], mask, tables, origin, hits)
-        finally:
-            wait(waiting)
-        for each in waiting:
-            each.result()
+        run_all(
+            [
+                partial(packet.cast, self._top, piece, mask, tables, origin, hits)
+                for packet, piece in zip(self._packets, pieces, strict=False)
+            ]
+        )
 
     def _mask(self, mask: int, own: int, instances: Rows) -> int:
         """Return the mask with which the library leaves out what these rays do not see.

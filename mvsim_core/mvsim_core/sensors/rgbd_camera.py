@@ -21,13 +21,13 @@ from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.scene3d.tables import Floats
-from mvsim_core.scene3d.threads import in_parts, pool
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.camera import CameraRenderer, Picture, noisy, segments_of
 from mvsim_core.sensors.exposure import exposed, metered
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.threads import in_parts, start
 
 #: One point of an organized cloud, as sensor_msgs/PointCloud2 carries it; rgb is 0x00rrggbb.
 COLORED_POINT = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4"), ("rgb", "u4")])
@@ -159,7 +159,7 @@ class RgbdCamera(Sensor[RgbdReading]):
     def measure(self, state: StateView, tick: int, time: float) -> RgbdReading:
         """Return depth and colours of the scene as it is now."""
         spec = self.spec
-        noise = pool().submit(self._noise, tick)
+        noise = start(self._noise, tick)
         segments, things = None, _NO_THINGS
         rgb, distance = self._rendered(state)
         if spec.sense_depth and distance is None:

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
-from itertools import pairwise
+from functools import cache
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from mvsim_core.solver.substeps import smallest_gap, solve_island
 from mvsim_core.state.arrays import BODY, DYNAMIC, IntArray, Row, Rows
 from mvsim_core.state.rows import copy_rows
 from mvsim_core.state.tables import Table
-from mvsim_core.threads import run_all, threads
+from mvsim_core.threads import in_parts
 
 #: Makes the rows of GRIP of the rows of BODY that are 1 in an array.
 Grips = Callable[[IntArray], Rows]
@@ -108,15 +107,20 @@ def _advance_in_parts(  # noqa: PLR0913 (those of the kernel)
     advances: bool,
 ) -> int:
     """Do what `free_kernel` does; each thread checks and advances a part of the movers."""
-    ends = [len(movers) * k // threads() for k in range(threads() + 1)]
-    parts = [slice(begin, end) for begin, end in pairwise(ends)]
-    results = run_all([partial(check_kernel, bodies, movers[p], guards[p], dt) for p in parts])
+
+    def check(first: int, end: int) -> int:
+        return int(check_kernel(bodies, movers[first:end], guards[first:end], dt))
+
+    def move(first: int, end: int) -> None:
+        advance_kernel(bodies, movers[first:end], guards[first:end], dt)
+
+    results = in_parts(len(movers), MANY // 2, check)
     if results.count(CLEAR) < len(results):
         return next((result for result in results if result >= 0), STALE)
     if meeting_kernel(bodies, movers, guards, near, count, dt):
         return MEETING
     if advances and count >= 0:
-        run_all([partial(advance_kernel, bodies, movers[p], guards[p], dt) for p in parts])
+        in_parts(len(movers), MANY // 2, move)
     return CLEAR
 
 

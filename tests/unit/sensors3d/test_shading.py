@@ -10,7 +10,7 @@ import pytest
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.pinhole import OPTICAL
 from mvsim_core.scene3d import Lights, Material, solids
-from mvsim_core.scene3d.threads import in_parts
+from mvsim_core.threads import in_parts
 from tests.unit.sensors3d.scenes import NO_STATE, scene
 from tests.unit.sensors3d.test_cameras import (
     FLOOR,
