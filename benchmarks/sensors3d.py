@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks.sensors import best_of
 from mvsim_core import World, load_world
+from mvsim_core.rendering.eye import Quality
 
 #: The original's own worlds, where they lie beside the checkout.
 SHARED = Path(os.environ.get("MVSIM_SHARED", Path(__file__).parents[2] / "shared"))
@@ -31,6 +32,8 @@ RGB = """<sensor class="camera" name="s"><pose_3d>0.2 0 0.5 -90 0 -90</pose_3d>
 DEPTH = """<sensor class="rgbd_camera" name="s"><pose_3d>0.2 0 0.5 0 0 0</pose_3d>
   <sense_rgb>false</sense_rgb><depth_fx>400</depth_fx><depth_fy>400</depth_fy>
   <depth_noise_sigma>0.01</depth_noise_sigma></sensor>"""
+PLAIN_RGB = RGB.replace("<fx>", "<antialiasing>none</antialiasing><fx>")
+EXACT_DEPTH = DEPTH.replace("<sense_rgb>", "<exact_depth>true</exact_depth><sense_rgb>")
 RGBD = DEPTH.replace("<sense_rgb>false</sense_rgb>", "")
 
 VEHICLE = """<vehicle name="r{k}"><init_pose>{x} {y} {yaw}</init_pose>
@@ -84,10 +87,20 @@ def reading(sensors: str, shadows: bool = False) -> float:
     return reading_of(load_world(text=scene(sensors, shadows=shadows)))
 
 
-def shared(name: str) -> float:
+def shared(name: str, antialiasing: str = "", shadows: bool = False) -> float:
     """Time one reading in a world of the original; NaN where that is absent."""
-    path = SHARED / "reference" / "perf_worlds" / f"{name}.world.xml"
-    return reading_of(load_world(path)) if path.exists() else float("nan")
+    folder = SHARED / "reference" / "perf_worlds"
+    path = folder / f"{name}.world.xml"
+    if not path.exists():
+        return float("nan")
+    text = path.read_text().replace("../definitions", str(folder.parent / "definitions"))
+    if shadows:
+        text = text.replace("<enable_shadows>false", "<enable_shadows>true")
+    world = load_world(text=text)
+    if antialiasing:
+        sensor: Any = next(iter(next(iter(world.vehicles.values())).sensors.values()))
+        sensor._renderer.__dict__["_quality"] = Quality.of(antialiasing, sensor.camera)
+    return reading_of(world)
 
 
 def moving(robots: int, sensors: str) -> float:
@@ -103,6 +116,8 @@ CASES: dict[str, Callable[[], float]] = {
     "lidar3d_vlp16_28800_rays": partial(reading, VLP16),
     "lidar3d_os1_128x1024": partial(reading, OS1),
     "depth_640x480": partial(reading, DEPTH),
+    "depth_640x480_exact": partial(reading, EXACT_DEPTH),
+    "rgb_640x480_jagged": partial(reading, PLAIN_RGB),
     "rgb_640x480": partial(reading, RGB),
     "rgb_640x480_shadows": partial(reading, RGB, True),
     "rgbd_640x480": partial(reading, RGBD),
@@ -110,7 +125,9 @@ CASES: dict[str, Callable[[], float]] = {
     "original_helios32": partial(shared, "12_gl_helios32"),
     "original_ouster_os1": partial(shared, "12_gl_ouster_os1"),
     "original_depth": partial(shared, "12_gl_depth_only"),
+    "original_rgb_jagged": partial(shared, "12_gl_rgb", "none"),
     "original_rgb": partial(shared, "12_gl_rgb"),
+    "original_rgb_shadows": partial(shared, "12_gl_rgb", "edges", True),
     "original_rgbd": partial(shared, "12_gl_rgbd"),
     "step_with_1_vlp16": partial(moving, 1, VLP16),
     "step_with_10_vlp16": partial(moving, 10, VLP16),
