@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import warnings
+from weakref import ref
 
 import pytest
 
@@ -324,3 +326,22 @@ def test_worlds_far_from_the_origin_are_as_exact() -> None:
         assert w.contacts[0].point[0] - x == pytest.approx(2.5, abs=0.05)
         ends.append(robot.pose.x - x)
     assert ends[0] == pytest.approx(ends[1], abs=1e-4)
+
+
+def test_sensors_of_removed_vehicles_are_kept_by_their_users_alone() -> None:
+    """Each spawned and removed robot left its sensors behind, a megabyte with a large lidar."""
+    text = world(cart("a", extra=LASER), block("b", pose="2 0 0"))
+    w, other = load_world(text=text), load_world(text=text)
+    start = w.state()
+    gone = ref(w.vehicles["a"].sensors["eye"])
+    w.remove("a")
+    gc.collect()
+    assert gone() is None
+    w.restore(start)
+    eye = w.vehicles["a"].sensors["eye"]
+    for each in (w, other):
+        each.run(0.3)
+    assert eye.last.ranges.tolist() == other.vehicles["a"].sensors["eye"].last.ranges.tolist()
+    w.remove("a")
+    w.restore(start)
+    assert w.vehicles["a"].sensors["eye"] is eye

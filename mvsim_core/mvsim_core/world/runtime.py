@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
+from weakref import ref
 
 from mvsim_core.animation.keyframes import KeyframeAnimation
 from mvsim_core.animation.waypoint_path import PathFollower, WaypointPath
@@ -72,7 +73,9 @@ class Runtime:
         self.transfers = 0
         self._entities: dict[int, Entity] = {}
         self._sensors: dict[int, list[Any]] = {}
-        self._retired: dict[int, list[Any]] = {}  # of entities that may come back by a restore
+        # Sensors of removed entities, which may come back by a restore, while a user holds them.
+        self._retired: dict[int, list[ref[Any]]] = {}
+        self._bare: set[int] = set()  # entities without sensors, whatever their specs say
         for plane in model.planes:
             self.ground.add_plane(plane)
         for fixture in model.fixtures:
@@ -137,8 +140,10 @@ class Runtime:
         self.sensors.remove(sensors, tick)
         for sensor in sensors:
             sensor.bind(RemovedSensorData(sensor.full_name))
+        kept = {k: v for k, v in self._retired.items() if any(one() is not None for one in v)}
         if sensors:
-            self._retired[entity.token] = sensors
+            kept[entity.token] = [ref(sensor) for sensor in sensors]
+        self._retired = kept
 
     def begin(self, data: Data) -> None:
         """Schedule the fixed sensors of a new state."""
@@ -163,7 +168,8 @@ class Runtime:
         """Remove all sensors for good."""
         for entity in list(self._entities.values()):
             self._retire(entity, tick)
-            self._retired[entity.token] = []
+            self._retired.pop(entity.token, None)
+            self._bare.add(entity.token)
         self.sensors.remove(self.fixed_sensors, tick)
         self.fixed_sensors = []
 
@@ -197,14 +203,17 @@ class Runtime:
                 self.kinematics.add(entity.limit0, entity.model.kinematics)
 
     def new_sensors(self, entity: Entity, copy: int = 0) -> list[Any]:
-        """Return the sensors of a vehicle in a copy; the same ones if it came back."""
-        sensors = self._retired.pop(entity.token, None)
-        if sensors is None and entity.kind == "vehicle":
-            sensors = self.model.assembler.sensors(entity.model, self.scene, self.scene3d)
-        for sensor in sensors or ():
+        """Return the sensors of a vehicle in a copy; those that are still held if it came back."""
+        sensors: list[Any] = [one() for one in self._retired.pop(entity.token, ())]
+        makes = entity.kind == "vehicle" and entity.token not in self._bare
+        if makes and (not sensors or None in sensors):
+            new = self.model.assembler.sensors(entity.model, self.scene, self.scene3d)
+            held = sensors or [None] * len(new)
+            sensors = [other if one is None else one for one, other in zip(held, new, strict=True)]
+        for sensor in sensors:
             sensor.bind_rows(entity.row, entity.wheel0, entity.n_wheels, copy)
-        self._sensors[entity.token] = sensors or []
-        return sensors or []
+        self._sensors[entity.token] = sensors
+        return sensors
 
     def schedule(self, sensors: list[Any], data: Data) -> None:
         """Schedule sensors with their data in a state, or with new data."""

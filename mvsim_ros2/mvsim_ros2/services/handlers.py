@@ -115,7 +115,7 @@ class Handlers:
         simulation, name = self._simulation, request.entity
         found = find_entity(simulation.require_world(), name, simulation.metadata).metadata
         renamed = [
-            f"{key} in topics: {token}"
+            f"{key.removeprefix(f'{name}/')} in topics: {token}"
             for key, token in simulation.renamed.items()
             if key == name or key.startswith(f"{name}/")
         ]
