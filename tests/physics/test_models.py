@@ -15,7 +15,7 @@ from mvsim_core.controllers.pid import filter_set_point, pid_output, take_set_po
 from mvsim_core.dynamics.drivetrain import split_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities, settled_slip, slip_angle
-from mvsim_core.state.arrays import PID, Rows
+from mvsim_core.state.arrays import GAINS, PID, Rows
 from tests.physics.worlds import car, cart, twist_pid, world
 
 G = 9.81
@@ -260,30 +260,32 @@ def test_each_differential_may_be_of_its_own_kind() -> None:
     assert row["bias_rear"] == 1.5
 
 
-def pid(**values: float) -> Rows:
-    """Return a PID row without limits."""
-    row = np.zeros(1, PID)
-    row["i_max"] = row["max_torque"] = row["high"] = math.inf
-    row["low"] = -math.inf
+NO_LIMIT = (-math.inf, math.inf)
+
+
+def pid(**values: float) -> tuple[Rows, Rows]:
+    """Return a PID row and its gains, without limits."""
+    gains = np.zeros(1, GAINS)
+    gains["i_max"] = gains["max_torque"] = math.inf
     for name, value in values.items():
-        row[name] = value
-    return row[0]
+        gains[name] = value
+    return np.zeros(1, PID)[0], gains[0]
 
 
 def test_integral_term_is_limited_by_i_max() -> None:
     """The integral's torque never exceeds I_MAX, and comes back at once."""
-    p = pid(ki=10.0, i_max=3.0)
-    outputs = [pid_output(p, 1.0, 0.0, 0.01) for _ in range(100)]
+    p, g = pid(ki=10.0, i_max=3.0)
+    outputs = [pid_output(p, g, 1.0, 0.0, NO_LIMIT, 0.01) for _ in range(100)]
     assert max(outputs) == pytest.approx(3.0)
-    assert pid_output(p, -1.0, 0.0, 0.01) < 3.0
+    assert pid_output(p, g, -1.0, 0.0, NO_LIMIT, 0.01) < 3.0
 
 
 @pytest.mark.parametrize("n", [0.0, 50.0])
 def test_derivative_of_a_ramp_is_its_slope(n: float) -> None:
     """KD acts on the rate of the error, with and without filter."""
-    p, out = pid(kd=2.0, n=n), 0.0
+    (p, g), out = pid(kd=2.0, n=n), 0.0
     for k in range(400):
-        out = pid_output(p, 0.5 * k * 0.01, 0.0, 0.01)
+        out = pid_output(p, g, 0.5 * k * 0.01, 0.0, NO_LIMIT, 0.01)
     assert out == pytest.approx(2.0 * 0.5, rel=1e-3)
 
 
@@ -291,11 +293,11 @@ def test_derivative_of_a_ramp_is_its_slope(n: float) -> None:
 @pytest.mark.parametrize("error", [1.0, 10.0])
 def test_anti_windup_leaves_saturation_at_once(flag: int, error: float) -> None:
     """A long saturation leaves no more in the integral than KP e did not give, with no limit."""
-    p = pid(kp=1.0, ki=10.0, max_torque=5.0, antiwindup=flag)
+    p, g = pid(kp=1.0, ki=10.0, max_torque=5.0, antiwindup=flag)
     for _ in range(5000):
-        assert pid_output(p, error, 0.0, 0.01) <= 5.0
+        assert pid_output(p, g, error, 0.0, NO_LIMIT, 0.01) <= 5.0
     assert p["integral"] <= max(5.0 - error, 0.0)
-    first = pid_output(p, -error, 0.0, 0.01)
+    first = pid_output(p, g, -error, 0.0, NO_LIMIT, 0.01)
     assert first < max(5.0 - 2.0 * error, -4.0)
 
 
@@ -303,7 +305,7 @@ def test_anti_windup_leaves_saturation_at_once(flag: int, error: float) -> None:
 @pytest.mark.parametrize(("weight", "left"), [(0.0, 0.0), (2.0, 2.0), (5.0, 3.0), (-2.0, 0.0)])
 def test_a_reversal_keeps_what_carries_the_weight(sign: float, weight: float, left: float) -> None:
     """What a wheel has summed up against a wall is gone; the weight on a slope still counts."""
-    p = pid(ki=10.0)
+    p, _ = pid(ki=10.0)
     take_set_point(p, sign * 0.5, sign * weight)
     p["integral"] = sign * 3.0
     take_set_point(p, 0.0, sign * weight)
@@ -315,10 +317,10 @@ def test_a_reversal_keeps_what_carries_the_weight(sign: float, weight: float, le
 @pytest.mark.parametrize("order", [1, 2])
 def test_set_point_filter_answers_a_step_exponentially(order: int) -> None:
     """First order 1 - e^(-t/τ), second order its cascade."""
-    p, tau, dt = pid(filter_tau=0.2, filter_order=order), 0.2, 1e-4
+    (p, g), tau, dt = pid(filter_tau=0.2, filter_order=order), 0.2, 1e-4
     value = 0.0
     for _ in range(3000):
-        value = filter_set_point(p, 1.0, dt)
+        value = filter_set_point(p, g, 1.0, dt)
     x = 0.3 / tau
     want = 1 - math.exp(-x) * (1 if order == 1 else 1 + x)
     assert value == pytest.approx(want, abs=1e-3)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from mvsim_core import UnknownName, World, load_world
-from mvsim_core.state.arrays import BODY
+from mvsim_core.state.arrays import BODY, GAINS
 from mvsim_core.state.indices import Indices, ParameterTable
-from mvsim_core.state.tables import Table
+from mvsim_core.state.tables import SharedTable, Table
 from mvsim_core.world.data import TABLES, Data, differences
 from tests.physics.worlds import block, cart, twist_pid, world
 
@@ -174,6 +174,49 @@ def test_rows_keep_their_place_and_free_ones_are_used_again() -> None:
     copy.rows["x"][0] = 9.0
     assert table.rows["x"][0] == 1.0
     assert copy.add(rows[:1]) == table.add(rows[:1]) == 7
+
+
+def test_equal_rows_of_parameters_are_one_row_while_they_have_users() -> None:
+    table = SharedTable(GAINS)
+    rows = [np.zeros(1, GAINS) for _ in range(3)]
+    for row, kp in zip(rows, (1.0, 2.0, 1.0), strict=True):
+        row["kp"] = kp
+    assert table.add_all([rows[0], np.zeros(0, GAINS), rows[1], rows[2]]) == [0, 0, 1, 0]
+    assert table.rows["kp"].tolist() == [1.0, 2.0]
+    table.remove(0)
+    assert table.rows["kp"].tolist() == [1.0, 2.0]  # still one user
+    copy = pickle.loads(pickle.dumps(table))
+    for one in (table, copy):
+        one.remove(0)
+        assert one.rows["kp"].tolist() == [0.0, 2.0]
+        assert one.add(rows[1]) == 1
+        rows[1]["kp"] = 3.0
+        assert one.add(rows[1]) == 0  # the free one
+        rows[1]["kp"] = 2.0
+
+
+def test_vehicles_share_gains_only_with_their_like() -> None:
+    """However they come and go."""
+    stiff, soft = (twist_pid(kp, 10, 30) for kp in (20, 5))
+    sim = load_world(text=world(cart("a", "0 0 0", controller=stiff)))
+    for name, controller in (("b", soft), ("c", stiff), ("d", soft)):
+        sim.add_vehicle(cart(name, f"0 {3 * (ord(name) - 96)} 0", controller=controller))
+    kept = sim.state()
+
+    def gains() -> dict[str, float]:
+        data = sim.data
+        rows = {e.name: data.pids["gains"][e.pid0] for e in data.entities.values()}
+        return {name: float(data.gains["kp"][row]) for name, row in rows.items()}
+
+    assert gains() == {"a": 20.0, "b": 5.0, "c": 20.0, "d": 5.0}
+    assert len(sim.data.gains) == 2
+    for name in ("b", "d"):
+        sim.remove(name)
+    sim.add_vehicle(cart("e", "0 20 0", controller=twist_pid(7, 10, 30)))
+    assert gains() == {"a": 20.0, "c": 20.0, "e": 7.0}
+    assert len(sim.data.gains) == 2
+    sim.restore(kept)
+    assert gains() == {"a": 20.0, "b": 5.0, "c": 20.0, "d": 5.0}
 
 
 def test_indices_are_a_set_with_constant_cost_and_parameters_follow() -> None:

@@ -150,7 +150,7 @@ def _lower_gain(entity: EntityModel, limits: list[Limit], dt: float) -> str:
     most = min(limit.scale / dt - limit.rest for limit in limits if limit.scale > 0.0)
     if most <= 0.0:
         return ""
-    return f", or lower KP from {float(entity.pids['kp'].max()):g} to {_down(most)}"
+    return f", or lower KP from {float(entity.gains['kp'].max()):g} to {_down(most)}"
 
 
 def _other_drive(entity: EntityModel) -> str:
@@ -169,18 +169,18 @@ def _down(value: float) -> str:
 
 def _controller_limits(entity: EntityModel, names: list[str], gravity: float) -> Iterator[Limit]:
     assert entity.vehicle is not None
-    body, vehicle, pids = entity.body[0], entity.vehicle[0], entity.pids
+    body, vehicle, gains = entity.body[0], entity.vehicle[0], entity.gains
     first = int(vehicle["driven0"])
     driven = entity.wheels[first : first + int(vehicle["driven_n"])]
-    kp = float(pids["kp"].max())
+    kp = float(gains["kp"].max())
     if kp <= 0.0 or not len(driven):
         return
     measured = {int(vehicle["odo_left"]) - first, int(vehicle["odo_right"]) - first}
     for k, (name, wheel) in enumerate(zip(names[first:], driven, strict=False)):
         if k not in measured:
             continue  # its controller does not measure its own slip
-        if float(pids["max_torque"].max()) > _grip(entity, wheel, gravity):
-            yield from _slipping_limits(pids, name, float(wheel["radius"] / wheel["inertia"]))
+        if float(gains["max_torque"].max()) > _grip(entity, wheel, gravity):
+            yield from _slipping_limits(gains, name, float(wheel["radius"] / wheel["inertia"]))
     inertias = entity.wheels["inertia"] / entity.wheels["radius"] ** 2
     stiffness = kp / driven["radius"]
     rate = float(stiffness.sum() / (body["mass"] + inertias.sum()))
@@ -209,9 +209,9 @@ def _motor_limits(entity: EntityModel, names: list[str], gravity: float) -> Iter
     yield Limit("the motors' line along the way", rate, 1.0 / rate)
 
 
-def _slipping_limits(pids: Rows, name: str, response: float) -> Iterator[Limit]:
+def _slipping_limits(gains: Rows, name: str, response: float) -> Iterator[Limit]:
     """Yield the bounds of one wheel that slips; `response` is R / I [1/(kg m)]."""
-    kp, kd, pole = (float(pids[field].max()) for field in ("kp", "kd", "n"))
+    kp, kd, pole = (float(gains[field].max()) for field in ("kp", "kd", "n"))
     if kd == 0.0 or pole > 0.0:
         rate = (kp + kd * pole) * response
         cause = f"{'KP and KD N' if kd > 0.0 else 'KP'} on {name} where it slips"

@@ -33,6 +33,7 @@ from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import (
     ACKERMANN,
     DELAY,
+    GAINS,
     NEVER,
     PID,
     TORQUE,
@@ -80,7 +81,7 @@ def build_vehicle(
     body["damp_lin"], body["damp_ang"] = chassis.linear_damping, chassis.angular_damping
     controller = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     body["ideal"] = int(controller.ideal)
-    vehicle, pids = _vehicle_rows(spec, roles)
+    vehicle, pids, gains = _vehicle_rows(spec, roles)
     area = area_of(outline)
     com = (area.x, area.y) if chassis.com is None else chassis.com
     vehicle["chassis_x"], vehicle["chassis_y"] = com
@@ -88,7 +89,7 @@ def build_vehicle(
     wheels = _wheel_rows(spec, gravity, inertia)
     for wheel, part in zip(wheels, roles.odometry, strict=False):
         wheel["odo_vx"], wheel["odo_vy"], wheel["odo_wz"] = part
-    pids["response"] = _response(wheels, roles, inertia)
+    gains["response"] = _response(wheels, roles, inertia)
     _enter_brakes(spec, vehicle, wheels)
     _initial_command(spec, roles, vehicle, wheels)
     limits, kinematics = build_kinematics(spec, inertia, float(vehicle["track"][0]))
@@ -106,6 +107,7 @@ def build_vehicle(
         vehicle=vehicle,
         wheels=wheels,
         pids=pids,
+        gains=gains,
         limits=limits,
         delays=_delay_rows(spec.dynamics.motor.latency),
         kinematics=kinematics,
@@ -176,7 +178,7 @@ def _wheel_rows(spec: VehicleSpec, gravity: float, inertia: Inertia) -> Rows:
     return rows
 
 
-def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows]:
+def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows, Rows]:
     wheels = spec.dynamics.wheels
     row = np.zeros(1, VEHICLE)
     row["n_wheels"] = len(wheels)
@@ -209,11 +211,11 @@ def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows]:
     if isinstance(controller, PidSpec):
         row["coast"] = controller.zero_command == "coast"
     n = roles.driven_count if isinstance(controller, PidSpec) else 0
-    pids = np.repeat(_pid_row(controller), n)
+    gains = _gains_row(controller)[: min(n, 1)]
     # wheels that `friction.coupled` solves turn as fast as the vehicle moves after the step
     rollers = any(wheel.has_rollers for wheel in spec.dynamics.wheels)
-    pids["lag"] = 1.0 if rollers or isinstance(spec.friction, EllipseSpec) else 0.0
-    return row, pids
+    gains["lag"] = 1.0 if rollers or isinstance(spec.friction, EllipseSpec) else 0.0
+    return row, np.zeros(n, PID), gains
 
 
 def _axle_x(wheels: tuple[WheelSpec, ...], roles: WheelRoles) -> float:
@@ -224,14 +226,13 @@ def _axle_x(wheels: tuple[WheelSpec, ...], roles: WheelRoles) -> float:
     return sum(w.x for w in measuring) / len(measuring)
 
 
-def _pid_row(controller: ControllerSpec) -> Rows:
-    row = np.zeros(1, PID)
+def _gains_row(controller: ControllerSpec) -> Rows:
+    row = np.zeros(1, GAINS)
     if not isinstance(controller, PidSpec):
         return row
     row["kp"], row["ki"], row["kd"] = controller.kp, controller.ki, controller.kd
     row["max_torque"] = controller.max_torque or math.inf
     row["i_max"] = row["max_torque"] if controller.i_max is None else controller.i_max
-    row["low"], row["high"] = -math.inf, math.inf
     row["zero"], row["stop"] = ZERO_SPEED, STOP_SPEED
     if isinstance(controller, TwistPidSpec):
         row["n"] = controller.n

@@ -50,7 +50,7 @@ def controller_class(dynamics: str, controller: str) -> type[Controller]:
 class IdController:
     """Base of the built-in controllers, which hold only the rows that they serve.
 
-    Their parameters are in PID, written by the assembly.
+    Their parameters are in GAINS, written by the assembly.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist"})
@@ -86,9 +86,10 @@ class IdController:
 class PidController(IdController):
     """Base of controllers that compute torques from odometry by PIDs with slope feed-forward."""
 
-    #: (vehicles, wheels, pids, bodies, ids, gravity, dt): reads targets, writes torques, steering.
+    #: (vehicles, wheels, pids, gains, bodies, ids, gravity, dt): targets to torques and steering.
     kernel: ClassVar[Callable[..., None]]
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Turn targets and odometry into steering angles and wheel torques."""
-        self.kernel(state.vehicles, state.wheels, state.pids, state.bodies, self.ids, gravity, dt)
+        rows = state.vehicles, state.wheels, state.pids, state.gains, state.bodies
+        self.kernel(*rows, self.ids, gravity, dt)

@@ -25,6 +25,7 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     wheels: Rows,
     pids: Rows,
+    gains: Rows,
     bodies: Rows,
     ids: IntArray,
     gravity: float,
@@ -34,13 +35,15 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     for i in ids:
         v = vehicles[i]
         p = pids[v.pid0]
+        g = gains[p.gains]
         set_steering(v, wheels, steering_of_twist(v), dt)
-        want = filter_set_point(p, v.vx, dt)
+        want = filter_set_point(p, g, v.vx, dt)
         hill = -bodies[v.body].slope_x * v.chassis_mass * gravity * wheels[v.odo_left].radius
         measure(p, v.odo_vx)
         take_set_point(p, want, hill)
-        mode = stop_mode(v, abs(want) < p.zero, p.stop, abs(v.odo_vx), dt)
-        torque = speed_loop_torque(v, p, mode, shaft_speed(v, wheels), p.feedforward * hill, dt)
+        mode = stop_mode(v, abs(want) < g.zero, g.stop, abs(v.odo_vx), dt)
+        forward = g.feedforward * hill
+        torque = speed_loop_torque(v, p, g, mode, shaft_speed(v, wheels), forward, dt)
         drive_wheels(v, wheels, torque)
 
 

@@ -32,6 +32,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     wheels: Rows,
     pids: Rows,
+    gains: Rows,
     bodies: Rows,
     ids: IntArray,
     gravity: float,
@@ -64,17 +65,19 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(n):
             p = pids[v.pid0 + k]
             w = wheels[first + k]
-            target = filter_set_point(p, rolling_speed(w, v.vx, wz), dt)
+            g = gains[p.gains]
+            target = filter_set_point(p, g, rolling_speed(w, v.vx, wz), dt)
             take_set_point(p, target, hill * w.radius)
-            stop = stop and abs(p.target) < p.zero
-        mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)
+            stop = stop and abs(p.target) < g.zero
+        mode = stop_mode(v, stop, gains[pids[v.pid0].gains].stop, fastest, dt)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].torque = 0.0
         for k in range(n):
             w = wheels[first + k]
             p = pids[v.pid0 + k]
-            feedforward = p.feedforward * hill * w.radius
-            w.torque = speed_loop_torque(v, p, mode, w.omega, feedforward, dt)
+            g = gains[p.gains]
+            feedforward = g.feedforward * hill * w.radius
+            w.torque = speed_loop_torque(v, p, g, mode, w.omega, feedforward, dt)
 
 
 @CONTROLLERS.register("twist_front_steer_pid")

@@ -18,40 +18,44 @@ from mvsim_core.state.arrays import Row
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def pid_output(p: Row, error: float, feedforward: float, dt: float) -> float:
+def pid_output(
+    p: Row, g: Row, error: float, feedforward: float, motor: tuple[float, float], dt: float
+) -> float:
     """Advance one controller by dt and return its torque [N m].
 
     Args:
         p: One row of PID.
+        g: Its row of GAINS.
         error: Speed error [m/s].
         feedforward: Torque added before the limit [N m].
+        motor: Least and largest torque that the motor has at its speed [N m].
         dt: Time step [s].
     """
     before = p.integral
-    p.integral = min(max(before + p.ki * error * dt, -p.i_max), p.i_max)
+    p.integral = min(max(before + g.ki * error * dt, -g.i_max), g.i_max)
     slope = 0.0
-    if p.n > 0.0:
+    if g.n > 0.0:
         if p.started == 0:
             p.derivative = error
         # d/dt of the error through N / (s + N), backward Euler: stable for any N dt
-        slope = p.n * (error - p.derivative) / (1.0 + p.n * dt)
+        slope = g.n * (error - p.derivative) / (1.0 + g.n * dt)
         p.derivative += slope * dt
     elif p.started != 0:
         slope = (error - p.previous) / dt
     p.previous = error
     p.forward = feedforward
     p.started = 1
-    free = p.kp * error + p.integral + p.kd * slope + feedforward
-    low = max(-p.max_torque, p.low)
-    high = min(p.max_torque, p.high)
+    free = g.kp * error + p.integral + g.kd * slope + feedforward
+    low = max(-g.max_torque, motor[0])
+    high = min(g.max_torque, motor[1])
     out = min(max(free, low), high)
     if (free - out) * error > 0.0:  # at the limit, and pushing further
         free -= p.integral - before
         p.integral = before
         out = min(max(free, low), high)
-    if p.antiwindup != 0 and p.kp > 0.0:
-        p.integral += p.ki / p.kp * (out - free) * dt
-        free = p.kp * error + p.integral + p.kd * slope + feedforward
+    if g.antiwindup != 0 and g.kp > 0.0:
+        p.integral += g.ki / g.kp * (out - free) * dt
+        free = g.kp * error + p.integral + g.kd * slope + feedforward
         out = min(max(free, low), high)
     return float(out)
 
@@ -83,13 +87,13 @@ def take_set_point(p: Row, target: float, weight: float) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def filter_set_point(p: Row, target: float, dt: float) -> float:
+def filter_set_point(p: Row, g: Row, target: float, dt: float) -> float:
     """Return the set point after the optional low-pass of first or second order [m/s]."""
-    if p.filter_tau <= 0.0:
+    if g.filter_tau <= 0.0:
         return target
-    a = math.exp(-dt / p.filter_tau)
+    a = math.exp(-dt / g.filter_tau)
     p.filter1 = a * p.filter1 + (1.0 - a) * target
-    if p.filter_order <= 1:
+    if g.filter_order <= 1:
         return float(p.filter1)
     p.filter2 = a * p.filter2 + (1.0 - a) * p.filter1
     return float(p.filter2)

@@ -15,19 +15,20 @@ from mvsim_core.controllers.stopping import (
     drop_pushing_integral,
     only_braking,
 )
-from mvsim_core.dynamics.motor import limit_pid
+from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.state.arrays import Row
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def speed_loop_torque(
-    v: Row, p: Row, mode: int, omega: float, feedforward: float, dt: float
+def speed_loop_torque(  # noqa: PLR0913 (rows of a kernel)
+    v: Row, p: Row, g: Row, mode: int, omega: float, feedforward: float, dt: float
 ) -> float:
     """Advance one speed loop by dt and return its torque [N m].
 
     Args:
         v: Row of VEHICLE.
         p: Row of PID, whose set point and measured speed of this step are entered.
+        g: Its row of GAINS.
         mode: DRIVING, BRAKING or RESTING, see `stop_mode`.
         omega: Speed of the wheel, or of an engine's shaft [rad/s].
         feedforward: Torque added before the limit [N m].
@@ -36,16 +37,19 @@ def speed_loop_torque(
     if mode == RESTING:
         reset_pid(p)
         return 0.0
-    limit_pid(v, p, omega)
+    motor = (-math.inf, math.inf)
+    if v.motor_stall > 0.0:
+        motor = motor_range(v, omega)
     if mode != BRAKING:
-        return pid_output(p, p.target - p.actual, feedforward, dt)
+        return pid_output(p, g, p.target - p.actual, feedforward, motor, dt)
     drop_pushing_integral(v, p)
-    speed = p.actual if v.coast != 0 else braking_speed(v, p, dt)
-    return only_braking(pid_output(p, p.target - speed, feedforward, dt), p.actual)
+    speed = p.actual if v.coast != 0 else braking_speed(v, p, g, dt)
+    torque = pid_output(p, g, p.target - speed, feedforward, motor, dt)
+    return only_braking(torque, p.actual)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def braking_speed(v: Row, p: Row, dt: float) -> float:
+def braking_speed(v: Row, p: Row, g: Row, dt: float) -> float:
     """Return the speed in the middle of a step of braking, so that the way to the stop is right.
 
     It follows from the last two measured speeds, whose ratio lasts while the loop brakes. In the
@@ -54,11 +58,11 @@ def braking_speed(v: Row, p: Row, dt: float) -> float:
     """
     size = abs(p.actual)
     since = v.stop_time - dt
-    if since < (p.lag + 0.5) * dt and p.filter_tau <= 0.0:
-        response = (since + 0.5 * dt) * p.response  # m/s per N m
-        middle = max(size / (1.0 + response * p.kp), size - response * p.max_torque)
+    if since < (g.lag + 0.5) * dt and g.filter_tau <= 0.0:
+        response = (since + 0.5 * dt) * g.response  # m/s per N m
+        middle = max(size / (1.0 + response * g.kp), size - response * g.max_torque)
     else:
         before = p.before if p.actual > 0.0 else -p.before
-        middle = size * (size / before) ** (0.5 + p.lag) if before > 0.0 else size
+        middle = size * (size / before) ** (0.5 + g.lag) if before > 0.0 else size
     # at the least where it stops within the step, or slips
     return math.copysign(max(middle, 0.5 * size), p.actual)

@@ -21,6 +21,7 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     wheels: Rows,
     pids: Rows,
+    gains: Rows,
     bodies: Rows,
     ids: IntArray,
     gravity: float,
@@ -31,8 +32,9 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         v = vehicles[i]
         left, right = wheels[v.odo_left], wheels[v.odo_right]
         p_l, p_r = pids[v.pid0], pids[v.pid0 + 1]
-        want_l = filter_set_point(p_l, v.vx - v.wz * left.y, dt)
-        want_r = filter_set_point(p_r, v.vx - v.wz * right.y, dt)
+        g_l, g_r = gains[p_l.gains], gains[p_r.gains]
+        want_l = filter_set_point(p_l, g_l, v.vx - v.wz * left.y, dt)
+        want_r = filter_set_point(p_r, g_r, v.vx - v.wz * right.y, dt)
         v_l = left.omega * left.radius
         v_r = right.omega * right.radius
         # weight along the slope, shared by all driven wheels
@@ -42,12 +44,12 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         measure(p_r, v_r)
         take_set_point(p_l, want_l, hill * left.radius)
         take_set_point(p_r, want_r, hill * right.radius)
-        stop = abs(want_l) < p_l.zero and abs(want_r) < p_r.zero
-        mode = stop_mode(v, stop, p_l.stop, max(abs(v_l), abs(v_r)), dt)
-        forward_l = p_l.feedforward * hill * left.radius
-        forward_r = p_r.feedforward * hill * right.radius
-        t_l = speed_loop_torque(v, p_l, mode, left.omega, forward_l, dt)
-        t_r = speed_loop_torque(v, p_r, mode, right.omega, forward_r, dt)
+        stop = abs(want_l) < g_l.zero and abs(want_r) < g_r.zero
+        mode = stop_mode(v, stop, g_l.stop, max(abs(v_l), abs(v_r)), dt)
+        forward_l = g_l.feedforward * hill * left.radius
+        forward_r = g_r.feedforward * hill * right.radius
+        t_l = speed_loop_torque(v, p_l, g_l, mode, left.omega, forward_l, dt)
+        t_r = speed_loop_torque(v, p_r, g_r, mode, right.omega, forward_r, dt)
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             w.torque = 0.0  # an odd wheel is a caster

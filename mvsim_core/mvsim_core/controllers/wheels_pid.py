@@ -34,6 +34,7 @@ def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
     vehicles: Rows,
     wheels: Rows,
     pids: Rows,
+    gains: Rows,
     bodies: Rows,
     ids: IntArray,
     gravity: float,
@@ -53,18 +54,20 @@ def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             p = pids[v.pid0 + k]
-            target = filter_set_point(p, surface_speed(w, v.vx, v.vy, v.wz), dt)
+            g = gains[p.gains]
+            target = filter_set_point(p, g, surface_speed(w, v.vx, v.vy, v.wz), dt)
             hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
             measure(p, w.omega * w.radius)
             take_set_point(p, target, hill)
-            stop = stop and abs(p.target) < p.zero
+            stop = stop and abs(p.target) < g.zero
             fastest = max(fastest, abs(p.actual))
-        mode = stop_mode(v, stop, pids[v.pid0].stop, fastest, dt)
+        mode = stop_mode(v, stop, gains[pids[v.pid0].gains].stop, fastest, dt)
         for k in range(v.n_wheels):
             w = wheels[v.wheel0 + k]
             p = pids[v.pid0 + k]
+            g = gains[p.gains]
             hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
-            w.torque = speed_loop_torque(v, p, mode, w.omega, p.feedforward * hill, dt)
+            w.torque = speed_loop_torque(v, p, g, mode, w.omega, g.feedforward * hill, dt)
 
 
 @CONTROLLERS.register("wheels/twist_pid")

@@ -27,10 +27,3 @@ def motor_range(v: Row, omega: float) -> tuple[float, float]:
     high = stall * max(-1.0, min(1.0, 1.0 - part))
     low = -stall * max(-1.0, min(1.0, 1.0 + part))
     return low, high
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def limit_pid(v: Row, p: Row, omega: float) -> None:
-    """Tell a speed controller what its motor can do in this step."""
-    if v.motor_stall > 0.0:
-        p.low, p.high = motor_range(v, omega)

@@ -266,8 +266,8 @@ DELAY = np.dtype(
     ]
 )
 
-#: A PID speed controller: gains, then its internal state.
-PID = _in_lines(
+#: Parameters of PID speed controllers; those with the same numbers share a row.
+GAINS = np.dtype(
     [
         ("kp", "f8"),  # N m s/m
         ("ki", "f8"),  # N m/m
@@ -279,6 +279,16 @@ PID = _in_lines(
         ("filter_tau", "f8"),  # s, set-point filter; 0: off
         ("zero", "f8"),  # m/s, a set point below it counts as stop
         ("stop", "f8"),  # m/s, a speed below it counts as standing
+        ("lag", "f8"),  # 1, steps by which its wheels follow the motion of a vehicle that stops
+        ("response", "f8"),  # m/s² per N m, acceleration of its vehicle by all driven wheels
+        ("antiwindup", "i8"),
+        ("filter_order", "i8"),
+    ]
+)
+
+#: A PID speed controller.
+PID = _in_lines(
+    [
         ("target", "f8"),  # m/s, filtered set point of the last step
         ("actual", "f8"),  # m/s, measured speed of the last step
         ("before", "f8"),  # m/s, measured speed of the step before that
@@ -286,14 +296,9 @@ PID = _in_lines(
         ("forward", "f8"),  # N m, feed-forward of the last step
         ("previous", "f8"),  # m/s, last error
         ("last", "f8"),  # m/s, last set point other than zero
-        ("low", "f8"),  # N m, least and largest torque that the motor has at its speed;
-        ("high", "f8"),  # -inf and inf without a motor's line
-        ("antiwindup", "i1"),
-        ("filter_order", "i1"),
+        ("gains", "i4"),  # row of GAINS
         ("started", "i1"),
         # not read by each step:
-        ("lag", "f8"),  # 1, steps by which its wheels follow the motion of a vehicle that stops
-        ("response", "f8"),  # m/s² per N m, acceleration of its vehicle by all driven wheels
         ("derivative", "f8"),  # m/s, filtered error
         ("filter1", "f8"),  # m/s
         ("filter2", "f8"),  # m/s
@@ -359,6 +364,7 @@ class State(Protocol):
     wheels: Rows
     vehicles: Rows
     pids: Rows
+    gains: Rows
     limits: Rows
     delays: Rows
 

@@ -19,6 +19,7 @@ from mvsim_core.state.arrays import (
     BODY,
     DELAY,
     DYNAMIC,
+    GAINS,
     LIMIT,
     PID,
     STATIC,
@@ -111,6 +112,7 @@ class EntityModel(Immutable):
         wheels: Rows of WHEEL.
         vehicle: One row of VEHICLE, or None.
         pids: Rows of PID.
+        gains: One row of GAINS for all of them, if there are any.
         limits: At most one row of LIMIT.
         delays: At most one row of DELAY.
         kinematics: Limits of its commands, or None.
@@ -129,6 +131,7 @@ class EntityModel(Immutable):
     wheels: Rows = field(default_factory=lambda: np.zeros(0, WHEEL))
     vehicle: Rows | None = None
     pids: Rows = field(default_factory=lambda: np.zeros(0, PID))
+    gains: Rows = field(default_factory=lambda: np.zeros(0, GAINS))
     limits: Rows = field(default_factory=lambda: np.zeros(0, LIMIT))
     delays: Rows = field(default_factory=lambda: np.zeros(0, DELAY))
     kinematics: Any = None
@@ -137,7 +140,8 @@ class EntityModel(Immutable):
 
     def __post_init__(self) -> None:
         """Make the rows read-only."""
-        for rows in (self.body, self.wheels, self.vehicle, self.pids, self.limits, self.delays):
+        drive = (self.wheels, self.vehicle, self.pids, self.gains, self.limits, self.delays)
+        for rows in (self.body, *drive):
             if rows is not None:
                 rows.flags.writeable = False
 

@@ -133,3 +133,55 @@ class Table:
         self.rows = self._buffer
         self._empty = empty
         self._free = {k: list(v) for k, v in free.items()}
+
+
+class SharedTable(Table):
+    """Rows of parameters: blocks of one row, and equal ones are one row with several users.
+
+    Thousands of vehicles of a class read the same bytes, which stay in the caches.
+    """
+
+    __slots__ = ("_row_of", "_users")
+
+    def __init__(self, dtype: np.dtype[Any], empty: Mapping[str, float] | None = None) -> None:
+        """Make an empty table."""
+        super().__init__(dtype, empty)
+        self._row_of: dict[bytes, int] = {}
+        self._users: dict[int, int] = {}
+
+    def add_all(self, blocks: Sequence[Any]) -> list[int]:
+        """Return for each block the row that equals it; an empty block is at 0.
+
+        Raises:
+            TypeError: A block has another dtype than the table.
+        """
+        rows = []
+        for block in blocks:
+            if not len(block):
+                rows.append(0)
+                continue
+            content = block.tobytes()
+            row = self._row_of.get(content)
+            if row is None:
+                row = self._row_of[content] = super().add_all((block,))[0]
+            self._users[row] = self._users.get(row, 0) + 1
+            rows.append(row)
+        return rows
+
+    def remove(self, first: int, count: int = 1) -> None:
+        """Take a user from a row; one without users is freed."""
+        self._users[first] -= 1
+        if self._users[first] == 0:
+            del self._users[first], self._row_of[self.rows[first].tobytes()]
+            super().remove(first, count)
+
+    def __getstate__(self) -> Any:
+        """Return what a copy or pickle consists of."""
+        return super().__getstate__(), dict(self._users)
+
+    def __setstate__(self, state: Any) -> None:
+        """Restore from a state of `__getstate__`, sharing nothing with it."""
+        table, users = state
+        super().__setstate__(table)
+        self._users = dict(users)
+        self._row_of = {self.rows[row].tobytes(): row for row in self._users}

@@ -47,6 +47,8 @@ REFERENCES = {
     "delays": {"vehicle": "vehicles"},
     "pivots": {"a": "bodies", "b": "bodies"},
 }
+#: Tables of which each copy has rows of its own; parameters are shared.
+OWN = tuple(name for name in TABLES if name != "gains")
 IMPULSES = ("impulse0", "impulse1", "impulse2", "impulse3")
 
 
@@ -55,7 +57,7 @@ class CopyState:
 
     def __init__(self, data: Data, base: Data, index: int, seed: int) -> None:
         """Make the state of a copy; its entities get tokens of their own."""
-        sizes = {name: len(getattr(base, name)) for name in TABLES}
+        sizes = {name: len(getattr(base, name)) for name in OWN}
         self.clock: IntArray = data.clock[index : index + 1]
         self.seed = seed
         self.contacts = data.contacts
@@ -173,7 +175,7 @@ class Batch:
         self.runtime = Runtime(model)
         self.data = _replicated(self.base, count)
         self._ticks = 0
-        self._sizes = {name: len(getattr(self.base, name)) for name in TABLES}
+        self._sizes = {name: len(getattr(self.base, name)) for name in OWN}
         self._profile = Profile(PHASES)
         self._sets: dict[int, SensorSet] = {}  # tick of the batch at a copy's tick 0 -> sensors
         self._starts: dict[int, int] = {}  # copy -> its key in _sets
@@ -378,7 +380,7 @@ def _layout(data: Data) -> tuple[Any, ...]:
     """Return which entities there are, where their rows are, and how they are joined."""
     entities = [(e.name, e.row, e.vehicle_row, e.wheel0) for e in data.entities.values()]
     welds = sorted((name, tuple(sorted(others))) for name, others in data.welds.items())
-    return entities, list(data.joints), welds, len(data.contacts.shapes)
+    return entities, list(data.joints), welds, len(data.contacts.shapes), data.gains.tobytes()
 
 
 def _replicated(base: Data, count: int) -> Data:
@@ -386,8 +388,10 @@ def _replicated(base: Data, count: int) -> Data:
     data = Data(base.seed, base.file)
     data.clock = np.repeat(base.clock, count)
     data.relief = base.relief
-    sizes = {name: len(getattr(base, name)) for name in TABLES}
-    for name in TABLES:
+    sizes = {name: len(getattr(base, name)) for name in OWN}
+    data.tables["gains"] = deepcopy(base.tables["gains"])
+    data._refresh()
+    for name in OWN:
         if name == "pivots":
             continue  # entered with their joints
         copies = []

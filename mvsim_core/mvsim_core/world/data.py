@@ -20,6 +20,7 @@ from mvsim_core.state.arrays import (
     BODY,
     DELAY,
     FREE,
+    GAINS,
     LIMIT,
     PID,
     PIVOT,
@@ -30,13 +31,14 @@ from mvsim_core.state.arrays import (
 )
 from mvsim_core.state.entities import Entity, EntityModel, Immutable, new_token
 from mvsim_core.state.indices import Indices
-from mvsim_core.state.tables import Table, spread
+from mvsim_core.state.tables import SharedTable, Table, spread
 
 TABLES: dict[str, tuple[np.dtype[Any], dict[str, int]]] = {
     "bodies": (BODY, {"kind": FREE, "leader": -1}),
     "wheels": (WHEEL, {"body": -1}),
     "vehicles": (VEHICLE, {"body": -1}),
     "pids": (PID, {}),
+    "gains": (GAINS, {}),
     "limits": (LIMIT, {"vehicle": -1}),
     "delays": (DELAY, {"vehicle": -1}),
     "pivots": (PIVOT, {"a": -1, "b": -1}),
@@ -73,6 +75,7 @@ class Data:
         wheels: WHEEL rows, those of a vehicle one after the other; free ones have body -1.
         vehicles: VEHICLE rows; free ones have body -1.
         pids: PID rows.
+        gains: GAINS rows, shared by vehicles of the same gains.
         limits: LIMIT rows; free ones have vehicle -1.
         delays: DELAY rows; free ones have vehicle -1.
         pivots: PIVOT rows of the driven pivots; free ones have a = b = -1.
@@ -93,6 +96,7 @@ class Data:
     wheels: Rows
     vehicles: Rows
     pids: Rows
+    gains: Rows
     limits: Rows
     delays: Rows
     pivots: Rows
@@ -103,6 +107,7 @@ class Data:
         self.seed = seed
         self.file = file
         self.tables = {name: Table(dtype, empty) for name, (dtype, empty) in TABLES.items()}
+        self.tables["gains"] = SharedTable(GAINS)
         self.movers = Indices()
         self.followers = Indices()
         self.contacts = ContactData()
@@ -164,6 +169,7 @@ class Data:
         blocks: dict[str, list[Any]] = {
             "wheels": [model.wheels for _, model in bodies],
             "pids": [model.pids for _, model in bodies],
+            "gains": [model.gains for _, model in bodies],
             "vehicles": [model.vehicle for _, model in bodies],
             "limits": [model.limits for _, model in bodies],
             "delays": [model.delays for _, model in bodies],
@@ -178,6 +184,7 @@ class Data:
             ("wheels", "body", rows),
             ("limits", "vehicle", firsts["vehicles"]),
             ("delays", "vehicle", firsts["vehicles"]),
+            ("pids", "gains", firsts["gains"]),
         ):
             counts = [len(block) for block in blocks[name]]
             getattr(self, name)[field][spread(firsts[name], counts)] = np.repeat(owners, counts)
@@ -192,6 +199,8 @@ class Data:
         if model.vehicle is not None:
             self.delete("vehicles", entity.vehicle_row)
             self.delete("wheels", entity.wheel0, len(model.wheels))
+            if len(model.gains):
+                self.delete("gains", int(self.pids["gains"][entity.pid0]))
             self.delete("pids", entity.pid0, len(model.pids))
             self.delete("limits", entity.limit0, len(model.limits))
             self.delete("delays", entity.delay0, len(model.delays))

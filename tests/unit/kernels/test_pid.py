@@ -11,17 +11,27 @@ import numpy as np
 import pytest
 
 from mvsim_core.controllers.pid import filter_set_point, pid_output, reset_pid
-from mvsim_core.state.arrays import PID
+from mvsim_core.state.arrays import GAINS, PID
 
 DT = 0.01
 MEMORY = ("integral", "derivative", "previous", "forward", "started", "filter1", "filter2")
 
 
+NO_LIMIT = (-math.inf, math.inf)
+
+
+def gains(**values: float) -> np.ndarray:
+    """One row of GAINS, without limits unless given."""
+    g = np.zeros(1, GAINS)
+    g["i_max"] = g["max_torque"] = math.inf
+    for name, value in values.items():
+        g[name] = value
+    return g
+
+
 def row(**values: float) -> np.ndarray:
-    """One row of PID, without limits unless given."""
+    """One row of PID."""
     p = np.zeros(1, PID)
-    p["i_max"] = p["max_torque"] = p["high"] = math.inf
-    p["low"] = -math.inf
     for name, value in values.items():
         p[name] = value
     return p
@@ -88,12 +98,14 @@ class Textbook:
     ],
 )
 def test_outputs_are_those_of_the_textbook(settings: dict[str, float]) -> None:
-    p, book = row(**settings), Textbook(**settings)  # type: ignore[arg-type]
+    p, g = row(), gains(**settings)
+    book = Textbook(**settings)  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     for k in range(300):
         error = math.sin(0.05 * k) + rng.normal(0, 0.3)
         forward = 0.4 * math.cos(0.02 * k)
-        assert pid_output(p[0], error, forward, DT) == pytest.approx(book.output(error, forward))
+        got = pid_output(p[0], g[0], error, forward, NO_LIMIT, DT)
+        assert got == pytest.approx(book.output(error, forward))
         assert p["previous"][0] == error
         assert p["forward"][0] == forward
         assert p["started"][0] == 1
@@ -102,22 +114,31 @@ def test_outputs_are_those_of_the_textbook(settings: dict[str, float]) -> None:
 @pytest.mark.parametrize(("order", "tau"), [(0, 0.2), (1, 0.2), (2, 0.05)])
 def test_set_point_filters_are_exact_for_steps(order: int, tau: float) -> None:
     """1 - a^n after n steps with a = exp(-dt/τ); in cascade 1 - a^n (1 + n (1 - a) )."""
-    p, a = row(filter_tau=tau, filter_order=order), math.exp(-DT / tau)
+    p, g, a = row(), gains(filter_tau=tau, filter_order=order), math.exp(-DT / tau)
     for k in range(1, 60):
-        got = filter_set_point(p[0], 2.0, DT)
+        got = filter_set_point(p[0], g[0], 2.0, DT)
         part = 1.0 - a**k * (1.0 + k * (1.0 - a)) if order == 2 else 1.0 - a**k
         assert got == pytest.approx(2.0 * part)
 
 
 def test_without_a_time_constant_set_points_pass() -> None:
-    p = row(filter_order=2)
-    assert filter_set_point(p[0], 2.0, DT) == 2.0
-    assert p.tobytes() == row(filter_order=2).tobytes()
+    p, g = row(), gains(filter_order=2)
+    assert filter_set_point(p[0], g[0], 2.0, DT) == 2.0
+    assert p.tobytes() == row().tobytes()
 
 
 def test_a_reset_clears_the_memory_and_nothing_else() -> None:
-    p = row(kp=1.0, ki=2.0, kd=3.0, target=0.5)
+    p = row(gains=3, last=-0.2, target=0.5)
     for k, name in enumerate(MEMORY, 1):
         p[name] = k
     reset_pid(p[0])
-    assert p.tobytes() == row(kp=1.0, ki=2.0, kd=3.0, target=0.5).tobytes()
+    assert p.tobytes() == row(gains=3, last=-0.2, target=0.5).tobytes()
+
+
+def test_motor_limits_the_torque() -> None:
+    """As the smaller of two limits; the integral does not grow meanwhile."""
+    p, g = row(), gains(kp=3.0, ki=5.0, max_torque=4.0)
+    assert pid_output(p[0], g[0], 9.0, 0.0, (-7.0, 1.5), DT) == 1.5
+    assert pid_output(p[0], g[0], 9.0, 0.0, (-7.0, 7.0), DT) == 4.0
+    assert pid_output(p[0], g[0], -9.0, 0.0, (-2.0, 7.0), DT) == -2.0
+    assert p["integral"][0] == 0.0
