@@ -40,8 +40,11 @@ def speed_loop_torque(
     if mode != BRAKING:
         return pid_output(p, p.target - p.actual, feedforward, dt)
     drop_pushing_integral(v, p)
-    speed = p.actual if v.coast != 0 else braking_speed(v, p, dt)
-    return only_braking(pid_output(p, p.target - speed, feedforward, dt), p.actual)
+    error = p.target - p.actual
+    if v.coast == 0:  # speed and integral count as they are in the middle of the step
+        error = p.target - braking_speed(v, p, dt)
+        feedforward -= 0.5 * p.ki * error * dt
+    return only_braking(pid_output(p, error, feedforward, dt), p.actual)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
