@@ -43,9 +43,11 @@ def speed_loop_torque(  # noqa: PLR0913 (rows of a kernel)
     if mode != BRAKING:
         return pid_output(p, g, p.target - p.actual, feedforward, motor, dt)
     drop_pushing_integral(v, p)
-    speed = p.actual if v.coast != 0 else braking_speed(v, p, g, dt)
-    torque = pid_output(p, g, p.target - speed, feedforward, motor, dt)
-    return only_braking(torque, p.actual)
+    error = p.target - p.actual
+    if v.coast == 0:  # speed and integral count as they are in the middle of the step
+        error = p.target - braking_speed(v, p, g, dt)
+        feedforward -= 0.5 * g.ki * error * dt
+    return only_braking(pid_output(p, g, error, feedforward, motor, dt), p.actual)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
