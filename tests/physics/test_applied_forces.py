@@ -9,6 +9,7 @@ import math
 import pytest
 
 from mvsim_core import CommandError, World, load_world
+from mvsim_core.state.arrays import FOREVER
 from tests.physics.test_stopping import VEHICLES, G, load, vehicle
 from tests.physics.worlds import block, cart, twist_pid, world
 
@@ -126,6 +127,9 @@ def test_a_force_ends() -> None:
     b.apply_force(10.0, 0.0, seconds=math.inf)
     b.apply_force(20.0, 0.0, seconds=math.inf)
     assert gain(0.1) == pytest.approx(0.2)
+    assert w.data.bodies["push_steps"].max() == FOREVER  # no step brings it nearer to its end
+    b.apply_force(20.0, 0.0, seconds=1e300)
+    assert w.data.bodies["push_steps"].max() == FOREVER
     b.teleport(0.0, 0.0, 0.0)
     assert gain(0.1) == 0.0
     b.apply_force(10.0, 0.0, seconds=math.inf)

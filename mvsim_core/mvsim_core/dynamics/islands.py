@@ -13,7 +13,7 @@ import math
 from numba import njit
 
 from mvsim_core.solver.sliding import sliding_impulse
-from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows
+from mvsim_core.state.arrays import DYNAMIC, FOREVER, FloatArray, IntArray, Row, Rows
 from mvsim_core.state.finite import HUGE
 
 #: Most rounds of the two-point ground friction of blocks, and changes that end them, relative to
@@ -76,7 +76,8 @@ def add_push(b: Row) -> None:
     b.fx += fx
     b.fy += fy
     b.torque += b.push_turn + (b.push_at_x - b.com_x) * fy - (b.push_at_y - b.com_y) * fx
-    b.push_steps -= 1
+    if b.push_steps < FOREVER:
+        b.push_steps -= 1
     b.old_share = 0.5
 
 

@@ -29,6 +29,8 @@ STATIC, DYNAMIC, KINEMATIC = 0, 1, 2
 #: Kind of a row of BODY that is not in use.
 FREE = -1
 
+#: Number of steps that does not run down.
+FOREVER = 2**31 - 1
 #: Bytes that a processor moves between memory and cache at once.
 CACHE_LINE = 64
 
@@ -85,7 +87,7 @@ BODY = _in_lines(
         ("old_share", "f8"),  # 1, share of the velocity before the step in the way of the step
         ("ground_mu", "f8"),  # 1, friction of a block on the ground
         ("ground_r", "f8"),  # m, distance of the two points where a block rests on the ground
-        ("push_steps", "i4"),  # steps for which it acts on; 0: nothing is applied
+        ("push_steps", "i4"),  # steps for which it acts on, or FOREVER; 0: nothing is applied
         ("leader", "i4"),  # row of the body that leads its rigid island; -1: none
         ("copy", "i4"),  # copy of a replicated world that it belongs to; copies never meet
         ("touching", "u2"),  # number of contacts

@@ -16,15 +16,11 @@ import numpy as np
 from mvsim_core.animation.waypoint_path import RUNNING_PART, WALKING
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry.poses import Pose, Twist
-from mvsim_core.state.arrays import DYNAMIC, FloatArray
+from mvsim_core.state.arrays import DYNAMIC, FOREVER, FloatArray
 from mvsim_core.state.entities import Entity
 
 if TYPE_CHECKING:
     from mvsim_core.world.base import Entities
-
-
-#: Steps for which a force without an end acts.
-MOST_STEPS = 2**62
 
 
 class Handle:
@@ -208,7 +204,7 @@ class Handle:
             x, y = member["off_x"] + c * x - s * y, member["off_y"] + s * x + c * y
         b["push_x"], b["push_y"], b["push_turn"] = fx, fy, torque
         b["push_at_x"], b["push_at_y"] = x, y
-        b["push_steps"] = round(min(steps, MOST_STEPS))
+        b["push_steps"] = round(min(steps, FOREVER))
 
     def __repr__(self) -> str:
         """Return name and pose."""
