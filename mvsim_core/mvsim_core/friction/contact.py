@@ -89,9 +89,8 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             coupled = COUPLED
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             if wheels[k].caster != 0 and idle != 0:
-                coupled = max(
-                    coupled, COUPLED
-                )  # on a slope the other wheels hold what the caster carries
+                # on a slope the other wheels hold what the caster carries
+                coupled = max(coupled, COUPLED)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].coupled = coupled
         if v.free != 0 and idle != 0:

@@ -79,32 +79,11 @@ def advance_active(b: Row, g: Row, a: Row, dt: float) -> None:
 
 
 @kernel
-def check_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int:
-    """Return the result of `check_guards` for some movers and their guards."""
-    return int(check_guards(bodies, movers, guards, dt))
-
-
-@kernel
 def meeting_kernel(
     bodies: Rows, movers: IntArray, guards: Rows, near: Rows, count: int, dt: float
 ) -> bool:
     """Return the result of `any_meeting`, for all movers."""
     return bool(any_meeting(bodies, movers, guards, near, count, dt))
-
-
-@kernel
-def advance_kernel(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> None:
-    """Advance movers that nothing touches."""
-    advance_all(bodies, movers, guards, dt)
-
-
-@inner
-def advance_all(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> None:
-    """Advance movers that nothing touches."""
-    for k in range(movers.shape[0]):
-        b = bodies[movers[k]]
-        b.touching = 0
-        advance_free(b, guards[k], b.old_share, dt)
 
 
 @kernel
@@ -139,5 +118,8 @@ def free_kernel(  # noqa: PLR0913 (arrays of a kernel)
         return MEETING
     if not advances or count < 0:
         return CLEAR
-    advance_all(bodies, movers, guards, dt)
+    for k in range(movers.shape[0]):
+        b = bodies[movers[k]]
+        b.touching = 0
+        advance_free(b, guards[k], b.old_share, dt)
     return CLEAR

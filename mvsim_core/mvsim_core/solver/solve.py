@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,6 @@ from mvsim_core.solver.islands import (
 from mvsim_core.solver.motion_kernels import (
     advance_active,
     advance_free,
-    advance_kernel,
-    check_kernel,
     free_kernel,
     meeting_kernel,
 )
@@ -97,30 +96,21 @@ def solve(
     return -1
 
 
-def _advance_in_parts(  # noqa: PLR0913 (those of the kernel)
-    bodies: Rows,
-    movers: IntArray,
-    guards: Rows,
-    near: Rows,
-    count: int,
-    dt: float,
-    advances: bool,
-) -> int:
-    """Do what `free_kernel` does; each thread checks and advances a part of the movers."""
+def _advance_in_parts(bodies: Rows, movers: IntArray, guards: Rows, *others: Any) -> int:
+    """Do what `free_kernel` does, with its arguments; each thread has a part of the movers."""
+    near, count, dt, advances = others
 
-    def check(first: int, end: int) -> int:
-        return int(check_kernel(bodies, movers[first:end], guards[first:end], dt))
+    def free(first: int, end: int, advances: bool) -> int:
+        part = slice(first, end)
+        return int(free_kernel(bodies, movers[part], guards[part], near, 0, dt, advances))
 
-    def move(first: int, end: int) -> None:
-        advance_kernel(bodies, movers[first:end], guards[first:end], dt)
-
-    results = in_parts(len(movers), MANY // 2, check)
+    results = in_parts(len(movers), MANY // 2, partial(free, advances=False))
     if results.count(CLEAR) < len(results):
         return next((result for result in results if result >= 0), STALE)
     if meeting_kernel(bodies, movers, guards, near, count, dt):
         return MEETING
     if advances and count >= 0:
-        in_parts(len(movers), MANY // 2, move)
+        in_parts(len(movers), MANY // 2, partial(free, advances=True))
     return CLEAR
 
 
