@@ -23,7 +23,7 @@ from visualization_msgs.msg import Marker
 from mvsim_core import Pose, Twist
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import rotation
-from mvsim_core.sensors.lidar2d import LaserReading, fan_angles
+from mvsim_core.sensors.lidar2d import LaserFan, LaserReading, fan_angles
 from mvsim_core.world.commands import MOST_SPEED
 from mvsim_core.world.vehicle import OdometryCovariance
 from mvsim_ros2.conversions.commands import (
@@ -161,7 +161,7 @@ def scan_of(ranges: np.ndarray, fov: float) -> LaserReading:
     n = len(ranges)
     first, step = fan_angles(fov, n)
     last = first + (n - 1) * step
-    return LaserReading(25, 1.25, ranges, first, last, step, 0.02, 10.0, 0.0, 0.1)
+    return LaserReading(25, 1.25, ranges, LaserFan(first, last, step, 0.02, 10.0, 0.1))
 
 
 # With rays more than 10 degrees apart slam_toolbox takes a fan below 350 degrees for a full turn.

@@ -259,6 +259,13 @@ class Sensor(ABC, Generic[R]):
         """Return the tick of reading ``number``; that of number 0 is where the first begins."""
         return int(self.data.start_tick) + self.cadence.tick(number)
 
+    def schedule_after(self, tick: int) -> int:
+        """Set and return the tick of the reading that follows the one at ``tick``."""
+        data = self.data
+        due: int = data.start_tick + self.cadence.after(tick - data.start_tick)
+        data.due_tick = due
+        return due
+
     def begin_of(self, tick: int) -> int:
         """Return the tick at which the period began that ends with the reading at ``tick``."""
         return self.tick_of(self.number(tick) - 1)

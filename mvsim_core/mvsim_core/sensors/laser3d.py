@@ -9,7 +9,6 @@ own vehicle, unless `<ignore_parent_body>` is set.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,9 +97,7 @@ class Laser3d(Lidar2d):
             echo = np.isfinite(ranges)
             intensities = read_only(np.where(echo, hits.brightness[:, 0], np.float32(0.0)))
         at, time, increment = begin
-        return replace(
-            self.reading(ranges, at, time), time_increment=increment, intensities=intensities
-        )
+        return LaserReading(at, time, read_only(ranges), self.fan, increment, intensities)
 
     def _cast(
         self,

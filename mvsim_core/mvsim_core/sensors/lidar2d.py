@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.rays import ANGLE_ERROR, FAN, aim_kernel
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.threads import in_parts
 
 Ranges = npt.NDArray[np.float32]
 
@@ -38,39 +39,82 @@ FULL_TURN = 2.0 * math.pi
 #: Fields of view nearer to a full turn than this [rad] are one.
 TURN_SLACK = 1e-6
 
+#: A thread is worth its start for no fewer fans than this.
+LEAST_FANS = 64
+
 #: Cosine of the tilt beyond which a plan view is worth a warning.
 STEEP = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class LaserReading(Reading):
-    """One scan.
+class LaserFan(NamedTuple):
+    """What all scans of a lidar have in common.
 
     Attributes:
-        tick: When the first ray was cast.
-        time: The same in s.
-        ranges: (n,) float32 m; +inf nothing seen, -inf too near.
         angle_min: Angle of the first ray [rad].
         angle_max: Angle of the last ray: ``angle_min + (n - 1) · angle_increment``.
         angle_increment: Angle from ray to ray [rad].
         range_min: Least range that is measured [m].
         range_max: No finite range reaches it [m].
-        time_increment: Time from ray to ray [s]; 0: all rays are cast at one instant.
         scan_time: Time from scan to scan [s].
+    """
+
+    angle_min: float
+    angle_max: float
+    angle_increment: float
+    range_min: float
+    range_max: float
+    scan_time: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaserReading(Reading):
+    """One scan; it has the attributes of its `LaserFan` too.
+
+    Attributes:
+        tick: When the first ray was cast.
+        time: The same in s.
+        ranges: (n,) float32 m; +inf nothing seen, -inf too near.
+        fan: Angles and limits, shared by all scans of the lidar.
+        time_increment: Time from ray to ray [s]; 0: all rays are cast at one instant.
         intensities: (n,) float32, brightness of the surface, 0 to 1; None: not measured.
     """
 
     tick: int
     time: float
     ranges: Ranges
-    angle_min: float
-    angle_max: float
-    angle_increment: float
-    range_min: float
-    range_max: float
-    time_increment: float
-    scan_time: float
+    fan: LaserFan
+    time_increment: float = 0.0
     intensities: Ranges | None = None
+
+    @property
+    def angle_min(self) -> float:
+        """Angle of the first ray [rad]."""
+        return self.fan.angle_min
+
+    @property
+    def angle_max(self) -> float:
+        """Angle of the last ray [rad]."""
+        return self.fan.angle_max
+
+    @property
+    def angle_increment(self) -> float:
+        """Angle from ray to ray [rad]."""
+        return self.fan.angle_increment
+
+    @property
+    def range_min(self) -> float:
+        """Least range that is measured [m]."""
+        return self.fan.range_min
+
+    @property
+    def range_max(self) -> float:
+        """No finite range reaches it [m]."""
+        return self.fan.range_max
+
+    @property
+    def scan_time(self) -> float:
+        """Time from scan to scan [s]."""
+        return self.fan.scan_time
 
 
 def fan_angles(fov: float, n: int) -> tuple[float, float]:
@@ -104,6 +148,14 @@ class Lidar2d(BatchedSensor[LaserReading]):
         self.range_min = float(np.float32(spec.min_range))
         self.range_max = float(np.float32(spec.max_range))
         self.scan_time = self.cadence.ticks * context.dt
+        self.fan = LaserFan(
+            self.angle_min,
+            self.angle_max,
+            self.angle_increment,
+            self.range_min,
+            self.range_max,
+            self.scan_time,
+        )
 
     @property
     def angles(self) -> FloatArray:
@@ -128,21 +180,6 @@ class Lidar2d(BatchedSensor[LaserReading]):
     def new_batch(cls) -> SensorBatch:
         """Return an empty batch of lidars."""
         return LidarBatch()
-
-    def reading(self, ranges: Ranges, tick: int, time: float) -> LaserReading:
-        """Return a scan with these ranges, which it keeps."""
-        return LaserReading(
-            tick,
-            time,
-            read_only(ranges),
-            self.angle_min,
-            self.angle_max,
-            self.angle_increment,
-            self.range_min,
-            self.range_max,
-            0.0,
-            self.scan_time,
-        )
 
 
 class LidarBatch(SensorBatch):
@@ -188,6 +225,8 @@ class LidarBatch(SensorBatch):
     def warm(self, state: StateView) -> None:
         """Compile the kernels and lay out the scene."""
         self.measure([], state, 0, 0.0)
+        if self._scene is not None:
+            self._scene.place_all(self._fans, np.zeros(0, np.int64), state.bodies)
 
     def measure(
         self, places: list[int], state: StateView, tick: int, time: float
@@ -196,18 +235,29 @@ class LidarBatch(SensorBatch):
         if self._scene is None:
             return []
         due = np.array(places, dtype=np.int64)
-        fans, rays, bodies = self._fans, self._rays, state.bodies
         seeds = self.seeds(places)
-        aim_kernel(fans, due, bodies)
-        _begin_kernel(fans, due, seeds, tick, self._straight, rays, self._noise)
-        self._scene.trace(fans, due, rays, bodies)
-        _end_kernel(fans, due, seeds, tick, rays[2], self._noise, self._ranges)
+        aim_kernel(self._fans, due, state.bodies)
+        if due.size >= 2 * LEAST_FANS:
+            self._scene.place_all(self._fans, due, state.bodies)
+        in_parts(due.size, LEAST_FANS, partial(self._cast, due, seeds, state.bodies, tick))
         readings = []
-        for place, first in zip(places, fans["first"][due].tolist(), strict=True):
+        kept = self._ranges.data.cast("B")
+        for place, first in zip(places, self._fans["first"][due].tolist(), strict=True):
             sensor = self.sensors[place]
-            ranges = self._ranges[first : first + sensor.n].copy()
-            readings.append(sensor.reading(ranges, tick, time))
+            ranges = np.frombuffer(bytes(kept[4 * first : 4 * (first + sensor.n)]), np.float32)
+            readings.append(LaserReading(tick, time, ranges, sensor.fan))
         return readings
+
+    def _cast(
+        self, due: IntArray, seeds: WordArray, bodies: Rows, tick: int, begin: int, end: int
+    ) -> None:
+        """Write the ranges of the lidars ``due[begin:end]``."""
+        assert self._scene is not None
+        fans, rays, noise = self._fans, self._rays, self._noise
+        due, seeds = due[begin:end], seeds[begin:end]
+        _begin_kernel(fans, due, seeds, tick, self._straight, rays, noise)
+        self._scene.trace(fans, due, rays, bodies)
+        _end_kernel(fans, due, seeds, tick, rays[2], noise, self._ranges)
 
 
 def _fan_of(sensor: Lidar2d, first: int) -> tuple[float, ...]:

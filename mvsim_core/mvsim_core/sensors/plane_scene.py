@@ -25,7 +25,7 @@ import numpy.typing as npt
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.sensors.blocks import Blocks, with_room
 from mvsim_core.sensors.grid_rays import GRID, grid_kernel
-from mvsim_core.sensors.ray_search import CHUNK, GROUP, OUTLINE, trace_kernel
+from mvsim_core.sensors.ray_search import CHUNK, GROUP, OUTLINE, place_kernel, trace_kernel
 from mvsim_core.sensors.rays import SHAPE, Shapes
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 from mvsim_core.state.rows import bytes_of
@@ -96,7 +96,6 @@ class PlaneScene:
         self._fixed: dict[int, _Shape] = {}
         self._next_handle = 0
         self._walls: tuple[Rows, FloatArray, Rows] | None = None
-        self._stamp = 0
         self._places: dict[int, tuple[int, int]] = {}  # row -> copy, index within its group
         self._groups = np.zeros(0, GROUP)
         self._outlines = np.zeros(0, OUTLINE)
@@ -245,6 +244,18 @@ class PlaneScene:
         for grid in self.grids:
             grid.clearance  # noqa: B018 - derived on first use, which would stall the first scan
 
+    def place_all(self, fans: Rows, due: IntArray, bodies: Rows) -> None:
+        """Place all bodies that fans may meet; after it threads may call `trace` together.
+
+        Args:
+            fans: FAN, aimed.
+            due: Which of them are cast.
+            bodies: BODY, all rows.
+        """
+        if self._walls is None:
+            self._walls = _lay_out(list(self._fixed.values()))
+        place_kernel(fans, due, self._groups, self._outlines, self._local, self._placed, bodies)
+
     def trace(self, fans: Rows, due: IntArray, rays: FloatArray, bodies: Rows) -> None:
         """Shorten rays to what they meet first.
 
@@ -256,7 +267,6 @@ class PlaneScene:
         """
         if self._walls is None:
             self._walls = _lay_out(list(self._fixed.values()))
-        self._stamp += 1
         trace_kernel(
             fans,
             due,
@@ -267,7 +277,6 @@ class PlaneScene:
             self._local,
             self._placed,
             bodies,
-            self._stamp,
         )
         for grid, row in zip(self.grids, self._grid_rows, strict=True):
             grid_kernel(fans, due, rays, row, grid.clearance)

@@ -66,7 +66,6 @@ GROUP = np.dtype(
         ("start", "i8"),
         ("count", "i8"),
         ("room", "i8"),  # number of rows that it may fill
-        ("stamp", "i8"),  # call of `trace_kernel` in which its bodies were looked up last
     ]
 )
 
@@ -115,6 +114,31 @@ def _place(outline: Record, local: Shapes, placed: Shapes, body: Record) -> None
     for i in range(outline.corner, outline.corner + outline.corners):
         out_corners[i, 0] = body.x + c * corners[i, 0] - s * corners[i, 1]
         out_corners[i, 1] = body.y + s * corners[i, 0] + c * corners[i, 1]
+
+
+@njit(cache=True, nogil=True)
+def place_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    fans: Rows,
+    due: IntArray,
+    groups: Rows,
+    outlines: Rows,
+    local: Shapes,
+    placed: Shapes,
+    bodies: Rows,
+) -> None:
+    """Place the shapes of all bodies that the fans numbered ``due`` may meet.
+
+    Args: As for `trace_kernel`, which writes no shape after this.
+    """
+    done = np.zeros(groups.size, np.bool_)
+    for j in range(due.size):
+        fan = fans[due[j]]
+        if not fan.sees_bodies or fan.copy >= groups.size or done[fan.copy]:
+            continue
+        done[fan.copy] = True
+        group = groups[fan.copy]
+        for i in range(group.start, group.start + group.count):
+            _place(outlines[i], local, placed, bodies[outlines[i].row])
 
 
 @njit(cache=True, nogil=True)
@@ -265,7 +289,6 @@ def trace_kernel(  # noqa: PLR0913 (arrays of a kernel)
     local: Shapes,
     placed: Shapes,
     bodies: Rows,
-    stamp: int,
 ) -> None:
     """Shorten the rays of the fans numbered ``due`` to the nearest shape that they meet.
 
@@ -279,11 +302,11 @@ def trace_kernel(  # noqa: PLR0913 (arrays of a kernel)
         local: SHAPE and corners of bodies, body frames.
         placed: The same in the world frame; written where needed.
         bodies: BODY.
-        stamp: A number that differs from call to call.
     """
     # Arrays are taken out of tuples once: each time costs two atomic operations.
     shapes, corners, chunks = walls
     placed_shapes, placed_corners = placed
+    refreshed = np.zeros(groups.size, np.bool_)
     sorted_copy = -1
     order, first, frame = _into_cells(outlines, 0, 0)
     seen = np.zeros(0, np.int64)
@@ -299,9 +322,9 @@ def trace_kernel(  # noqa: PLR0913 (arrays of a kernel)
         if not fan.sees_bodies or fan.copy >= groups.size:
             continue
         group = groups[fan.copy]
-        if group.stamp != stamp:
+        if not refreshed[fan.copy]:
             _refresh(outlines, group, bodies)
-            group.stamp = stamp
+            refreshed[fan.copy] = True
             if group.count >= CELLS_FROM and _is_busy(fans, due, j):
                 order, first, frame = _into_cells(outlines, group.start, group.count)
                 sorted_copy = fan.copy

@@ -225,10 +225,13 @@ class SensorSet:
         for number in self._due.take(tick):
             slot = numbers[number]
             sensor = slot.sensor
-            sensor.data.due_tick = slot.due = sensor.tick_of(sensor.number(tick) + 1)
+            slot.due = sensor.schedule_after(tick)
             put(slot.due, number)
             if slot.active and (not sensor.sweeps or sensor.is_whole(tick)):
-                work.setdefault(slot.batch, []).append(slot)
+                if slot.batch in work:
+                    work[slot.batch].append(slot)
+                else:
+                    work[slot.batch] = [slot]
         return work
 
     # ------------------------------------------------------------ internal

@@ -61,6 +61,11 @@ class Cadence:
         """Return the number of the event nearest to a tick: of that at the tick, if there is."""
         return math.floor(tick / self.ticks + 0.5)
 
+    def after(self, tick: int) -> int:
+        """Return the tick of the event that follows the one nearest to a tick."""
+        ticks = self.ticks
+        return math.floor((math.floor(tick / ticks + 0.5) + 1) * ticks + 0.5)
+
     def is_due(self, tick: int) -> bool:
         """Return whether there is an event at a tick."""
         return self.tick(self.number(tick)) == tick

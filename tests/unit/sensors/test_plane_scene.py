@@ -7,9 +7,10 @@ import random
 import numpy as np
 import pytest
 
+from mvsim_core import threads
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import Cylinder, PlaneScene, Prism
-from mvsim_core.sensors.lidar2d import LidarBatch
+from mvsim_core.sensors.lidar2d import LEAST_FANS, LidarBatch
 from tests.unit.sensors.scenes import body_rows, lidar, placed, scan, state_of
 
 SQUARE = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)]
@@ -92,6 +93,53 @@ def test_rays_from_cell_to_cell_meet_what_a_search_of_all_bodies_meets(far, moun
         assert found.tobytes() == scan(sensor, bodies).tobytes()
         seen += int((found < 25.0).sum())
     assert seen > 0.2 * 40 * len(sensors)
+
+
+@pytest.mark.parametrize("cores", [2, 4])
+def test_scans_are_the_same_on_any_number_of_cores(monkeypatch, cores):
+    """Each thread casts its own fans of two copies of a world, while all bodies move."""
+    bodies = crowd(360, 5)
+    scene = PlaneScene()
+    scene.add_polygon([(9.0, -50.0), (9.0, 50.0)])
+    for row in range(360):
+        scene.add_body(row, ROBOT, copy=row % 2)
+    sensors = [
+        lidar(
+            scene,
+            body=row,
+            parent=f"r{row}",
+            pose=Pose(z=0.2),
+            nrays=20,
+            max_range=4.0 + row % 30,
+            range_std_noise=0.01,
+            angle_std_noise=0.02 * (row % 3),
+        )
+        for row in range(LEAST_FANS * 4 + 20)
+    ]
+    for row, sensor in enumerate(sensors):
+        sensor.bind_rows(row, copy=row % 2)
+    batch = LidarBatch()
+    places = [batch.add(sensor) for sensor in sensors]
+    trace, written = scene.trace, []
+
+    def trace_and_look(*given):
+        before = [array.tobytes() for array in scene._placed]
+        trace(*given)
+        written.append(before != [array.tobytes() for array in scene._placed])
+
+    for tick in range(3):
+        monkeypatch.setattr(scene, "trace", trace_and_look)
+        bodies["x"] += 0.1
+        bodies["yaw"] += 0.2
+        monkeypatch.setattr(threads, "usable_cores", lambda: cores)
+        found = batch.measure(places, state_of(bodies), tick, 0.0)
+        assert not any(written)  # shapes were placed before: no thread waits for another's
+        monkeypatch.setattr(scene, "trace", trace)
+        monkeypatch.setattr(threads, "usable_cores", lambda: 1)
+        for sensor, reading in zip(sensors, found, strict=True):
+            alone = sensor.measure(state_of(bodies), tick, 0.0)
+            assert reading.ranges.tobytes() == alone.ranges.tobytes()
+            assert not reading.ranges.flags.writeable
 
 
 def test_a_scene_after_a_thousand_changes_equals_a_new_one():
