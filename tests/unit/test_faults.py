@@ -6,16 +6,29 @@ import numpy as np
 import pytest
 
 from mvsim_core import StepError, UnknownName, World, load_world
-from tests.physics.worlds import cart, world
+from tests.physics.test_slopes import incline
+from tests.physics.worlds import cart, twist_pid, world
 
 FRICTIONS = ("default", "wardiagnemma", "ellipse")
 
 
-def watched(friction: str = "default") -> tuple[World, list[StepError]]:
-    """Return a world of three robots, and the faults that it will report."""
+def watched(
+    friction: str = "default", *parts: str, tile: int = 0
+) -> tuple[World, list[StepError]]:
+    """Return a world of three robots, and the faults that it will report.
+
+    Args:
+        friction: Class of friction.
+        parts: What else is in the world file.
+        tile: Number of vehicles that are stepped together; 0: all.
+    """
     kind = f"<friction class='{friction}'><mu>0.8</mu></friction>"
-    robots = [cart(f"r{i}", f"0 {5 * i} 0", ground=kind) for i in (1, 2, 3)]
-    made = load_world(text=world(*robots))
+    robots = [cart(f"r{i}", f"0 {5 * i} 0", ground=kind) for i in (1, 2)]
+    robots.append(cart("r3", "0 15 0", ground=kind, controller=twist_pid(20, 10, 30)))
+    made = load_world(text=world(*robots, *parts))
+    if tile:
+        made._runtime.tiles.size = tile
+        assert len(made._runtime.tiles.of(made.model, made._runtime, made.data)) > 1
     faults: list[StepError] = []
     made.on_fault = faults.append
     return made, faults
@@ -31,23 +44,32 @@ def spoil_body(made: World) -> None:
 
 @pytest.mark.parametrize("friction", FRICTIONS)
 @pytest.mark.parametrize("spoil", [spoil_wheel, spoil_body])
-def test_the_others_go_on(friction, spoil) -> None:
-    made, faults = watched(friction)
-    made.run(0.1)
-    for name in ("r1", "r3"):
-        made.vehicles[name].set_wheel_torques([1.0, 1.0])
+@pytest.mark.parametrize("tile", [0, 1, 2])
+@pytest.mark.parametrize("ground", ["", incline(2.0)], ids=["level", "slope"])
+def test_the_others_go_on(friction, spoil, tile, ground) -> None:
+    made, faults = watched(friction, ground, tile=tile)
+    other, _ = watched(friction, ground)
+    for each in (made, other):
+        each.run(0.1)
+        each.vehicles["r1"].set_wheel_torques([2.0, 2.2])
+        each.vehicles["r3"].set_twist(0.3, wz=0.1)
+        for name in ("r1", "r3"):
+            each.vehicles[name].apply_force(3.0, 1.0, seconds=0.1)
     robot = made.vehicles["r2"]
+    other.remove("r2")
     spoil(made)
-    made.run(0.5)
+    for each in (made, other):
+        each.run(0.5)
     assert made.time == pytest.approx(0.6)
     assert [fault.entity for fault in faults] == ["r2"]
     assert str(faults[0]).startswith("r2: ")
     assert list(made.vehicles) == ["r1", "r3"]
     with pytest.raises(UnknownName, match="was removed"):
         _ = robot.pose
-    poses = [made.vehicles[name].pose for name in ("r1", "r3")]
-    assert poses[0].x > 0.01
-    assert poses[0].x == pytest.approx(poses[1].x, abs=1e-12)
+    for name in ("r1", "r3"):
+        assert made.vehicles[name].pose == other.vehicles[name].pose
+        assert made.vehicles[name].odometry == other.vehicles[name].odometry
+        assert made.vehicles[name].pose.x > 0.01
 
 
 def test_it_comes_back_with_a_reset_and_with_a_snapshot() -> None:

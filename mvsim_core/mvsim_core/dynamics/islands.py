@@ -43,8 +43,6 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: 
         b.fy = 0.0
         b.torque = 0.0
         b.old_share = 0.5 if b.ground_r > 0.0 and b.kind == DYNAMIC else 0.0
-        if b.push_steps > 0:
-            add_push(b)
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
         if v.body < 0:
@@ -65,6 +63,10 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: 
             b.fx += fx
             b.fy += fy
             b.torque += (x - b.com_x) * fy - (y - b.com_y) * fx
+    if bad < 0:  # a force ends after a number of steps that are made
+        for i in movers:
+            if bodies[i].push_steps > 0:
+                add_push(bodies[i])
     return bad
 
 

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
 from numba import njit
 
 from mvsim_core.dynamics.followers import followers_kernel
@@ -14,6 +15,7 @@ from mvsim_core.dynamics.islands import integrate_velocities_kernel, sum_wheel_f
 from mvsim_core.dynamics.latency import latency_kernel
 from mvsim_core.dynamics.odometry import odometry_kernel
 from mvsim_core.dynamics.pivots import pivot_kernel
+from mvsim_core.errors import StepError
 from mvsim_core.friction import contact_kernel, coupled_kernel, hold_kernel
 from mvsim_core.solver.ideal import ideal_twist_kernel
 from mvsim_core.solver.solve import solve
@@ -88,8 +90,18 @@ def integrate_kernel(  # noqa: PLR0913 (arrays of a kernel)
     return -1
 
 
+def refuse(error: StepError) -> None:
+    """Raise an error."""
+    raise error
+
+
 def step_physics(
-    model: Model, run: Runtime, data: Data, timeout_ticks: int, profile: Profile
+    model: Model,
+    run: Runtime,
+    data: Data,
+    timeout_ticks: int,
+    profile: Profile,
+    take_out: Callable[[StepError], None] = refuse,
 ) -> None:
     """Advance a state by one tick, without sensors and logs.
 
@@ -99,6 +111,9 @@ def step_physics(
         data: The state.
         timeout_ticks: Age at which a command expires; 0: never.
         profile: Measures the phases.
+        take_out: Called if a number of an entity is not finite. It removes the entity, of which
+            nothing has been advanced yet in the phase in question, or raises; all others make
+            this step as they would without it.
 
     Raises:
         StepError: A number of the state is not finite.
@@ -113,18 +128,26 @@ def step_physics(
     grips.begin(data, movers, gravity, dt)
     tiles = run.tiles.of(model, run, data)
     if len(tiles) == 1:
-        _accelerate(model, run, data, tiles[0], timeout_ticks, mark)
+        bad = [_accelerate(model, run, data, tiles[0], timeout_ticks, mark)]
     else:
 
-        def accelerate(tile: Tile) -> Profile:
+        def accelerate(tile: Tile) -> tuple[int, Profile]:
             part = profile.part()
-            _accelerate(model, run, data, tile, timeout_ticks, part.mark)
-            return part
+            return _accelerate(model, run, data, tile, timeout_ticks, part.mark), part
 
-        profile.join(run_all([partial(accelerate, tile) for tile in tiles]))
-    bad = solve(data.bodies, movers, data.contacts, dt, run.ground.walls(data), grips.make)
-    if bad >= 0:
-        raise body_error(run.entities(), data.bodies, bad, data.ticks + 1)
+        found = run_all([partial(accelerate, tile) for tile in tiles])
+        bad = [wheel for wheel, _ in found]
+        profile.join([part for _, part in found])
+    if max(bad) >= 0:
+        _integrate_without(model, run, data, tiles, bad, take_out)
+        grips.begin(data, data.movers.ids, gravity, dt)
+    while True:
+        movers, walls = data.movers.ids, run.ground.walls(data)
+        body = solve(data.bodies, movers, data.contacts, dt, walls, grips.make)
+        if body < 0:
+            break
+        take_out(body_error(run.entities(), data.bodies, body, data.ticks + 1))
+        grips.begin(data, data.movers.ids, gravity, dt)
     grips.store(data, dt)
     if run.ideal:
         ideal_twist_kernel(data.bodies, data.vehicles, dt)
@@ -148,8 +171,12 @@ def _accelerate(
     tile: Tile,
     timeout_ticks: int,
     mark: Callable[[int], None],
-) -> None:
-    """Advance the velocities of the vehicles of a tile, from commands to forces."""
+) -> int:
+    """Advance the velocities of the vehicles of a tile, from commands to forces.
+
+    Returns:
+        The first wheel that is not finite; then no velocity has been advanced. -1: there is none.
+    """
     dt, gravity, vehicles = model.dt, model.gravity, tile.vehicles(data)
     apply_commands_kernel(vehicles, data.bodies, data.clock, timeout_ticks)
     if len(data.delays):
@@ -167,18 +194,48 @@ def _accelerate(
     for friction in tile.friction:
         friction.apply(data, gravity, dt)
     mark(FRICTION)
-    bad = integrate_kernel(
+    bad = _integrate(model, run, data, vehicles, tile.movers)
+    mark(INTEGRATE)
+    return bad
+
+
+def _integrate(model: Model, run: Runtime, data: Data, vehicles: Rows, movers: IntArray) -> int:
+    """Advance velocities by forces, as `integrate_kernel` does."""
+    bad: int = integrate_kernel(
         data.bodies,
         data.wheels,
         vehicles,
         data.pivots,
-        tile.movers,
+        movers,
         run.grips.rubbed,
-        gravity,
-        dt,
+        model.gravity,
+        model.dt,
         # ideal vehicles measure how the solver lets them move
         not run.ideal,
     )
-    if bad >= 0:
-        raise wheel_error(run.entities(), data.wheels, bad, data.ticks + 1)
-    mark(INTEGRATE)
+    return bad
+
+
+def _integrate_without(
+    model: Model,
+    run: Runtime,
+    data: Data,
+    tiles: Sequence[Tile],
+    bad: Sequence[int],
+    take_out: Callable[[StepError], None],
+) -> None:
+    """Advance the velocities of tiles in which a wheel is not finite, without its vehicle.
+
+    Args: As for `step_physics`; `bad` has what `_accelerate` returned for each of the tiles.
+    """
+    for k, tile in enumerate(tiles):
+        wheel = bad[k]
+        while wheel >= 0:
+            take_out(wheel_error(run.entities(), data.wheels, wheel, data.ticks + 1))
+            # What was connected to the vehicle may move by itself now; it was in the same tile.
+            others = [other.movers for other in tiles if other is not tile]
+            movers = np.setdiff1d(data.movers.ids, np.concatenate([_NONE, *others]))
+            wheel = _integrate(model, run, data, tile.vehicles(data), movers)
+
+
+_NONE: IntArray = np.zeros(0, np.int64)

@@ -69,10 +69,7 @@ class World(Entities):
         self._profile.start()
         if run.placed:
             self.check_overlaps()
-        try:
-            step_physics(self.model, run, data, self._timeout_ticks(), self._profile)
-        except StepError as error:
-            self._step_without(error)
+        step_physics(self.model, run, data, self._timeout_ticks(), self._profile, self._take_out)
         if run.transfers:
             warn_of_tipping(run.entities(), data, self.dt)
         ticks = data.ticks
@@ -84,27 +81,12 @@ class World(Entities):
             self._record()
             mark(RECORDING)
 
-    def _step_without(self, error: StepError) -> None:
-        """Take out the entity of an error, and make the step without it; see `on_fault`.
-
-        Nothing has been advanced before the error, but forces of this tick may act twice on the
-        velocities of others.
-        """
-        failed: StepError | None = error
-        while failed is not None:
-            if self.on_fault is None or failed.entity not in self.data.entities:
-                raise failed
-            self.remove(failed.entity)
-            self.on_fault(failed)
-            failed = self._try_step()
-
-    def _try_step(self) -> StepError | None:
-        timeout = self._timeout_ticks()
-        try:
-            step_physics(self.model, self._runtime, self.data, timeout, self._profile)
-        except StepError as error:
-            return error
-        return None
+    def _take_out(self, error: StepError) -> None:
+        """Remove the entity of an error and report it; see `on_fault`."""
+        if self.on_fault is None or error.entity not in self.data.entities:
+            raise error
+        self.remove(error.entity)
+        self.on_fault(error)
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
         """Advance by `seconds` of simulated time (whole ticks); `progress` shows a bar."""
