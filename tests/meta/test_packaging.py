@@ -160,3 +160,39 @@ def _roots(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
     return {name.split(".")[0] for name in names} - set(sys.stdlib_module_names)
+
+
+#: Packages of pip whose rosdep keys are not `python3-` and their name.
+ROSDEP = {"pillow": "pil", "pyopengl": "opengl", "pyyaml": "yaml", "pyzmq": "zmq"}
+
+
+def _without_key() -> set[str]:
+    """Return the packages that a ROS workspace gets from pip: no manifest names them."""
+    needed, keys = set(), set()
+    for package in PYTHON_PACKAGES:
+        lines = _lines(_setup(package)["options"]["install_requires"])
+        needed |= {re.split("[<>=]", line)[0] for line in lines} - {"mvsim_core"}
+        depends = _manifest(ROOT / package / "package.xml").iter("exec_depend")
+        keys |= {str(depend.text).removeprefix("python3-") for depend in depends}
+    return {name for name in needed if ROSDEP.get(name, name) not in keys}
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("README.md", "pip install ", "#"),
+        ("Dockerfile.ros", r"--break-system-packages", "&&"),
+        (".github/workflows/ros.yml", "--break-system-packages ", "- name"),
+        ("docs/DEPENDENCIES.md", "rosdep keys; ", " come from pip"),
+        ("mvsim_core/package.xml", "No rosdep keys: ", " come from pip"),
+    ],
+)
+def test_what_a_ros_workspace_takes_from_pip(file: str, before: str, after: str) -> None:
+    """Every place that lists it lists all of it."""
+    text = (ROOT / file).read_text()
+    section = text[text.index("In a ROS 2 workspace") :] if file == "README.md" else text
+    listed = section.split(before, 1)[1].split(after, 1)[0]
+    expected = _without_key()
+    if file == "mvsim_core/package.xml":
+        expected -= {"google-re2"}  # only the bridge has it
+    assert set(re.findall(r"[\w-]+", listed.replace("\\\n", " "))) - {"and"} == expected
