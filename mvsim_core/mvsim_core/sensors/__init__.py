@@ -28,7 +28,7 @@ from mvsim_core.sensors.encoders import EncoderReading, WheelEncoders
 from mvsim_core.sensors.gnss import Gnss, GnssReading
 from mvsim_core.sensors.imu import Imu, ImuReading
 from mvsim_core.sensors.laser3d import Laser3d
-from mvsim_core.sensors.lidar2d import LaserReading, Lidar2d
+from mvsim_core.sensors.lidar2d import LaserFan, LaserReading, Lidar2d
 from mvsim_core.sensors.lidar3d import POINT, CloudReading, Lidar3d
 from mvsim_core.sensors.magnetometer import MagneticReading, Magnetometer
 from mvsim_core.sensors.plane_scene import Cylinder, PlaneScene, Prism
@@ -55,6 +55,7 @@ __all__ = [
     "Imu",
     "ImuReading",
     "Laser3d",
+    "LaserFan",
     "LaserReading",
     "Lidar2d",
     "Lidar3d",
