@@ -45,8 +45,8 @@ _LOW, _MEDIUM = 0, 1
 _NOTHING = 0xFFFFFFFF
 _FIELDS = 21  # of RTCRayHit8 and RTCRayHit16, each as wide as the packet
 _RAY16_SUPPORTED = 34  # RTC_DEVICE_PROPERTY_NATIVE_RAY16_SUPPORTED
-#: Rays below which a second thread costs more than it saves.
-LEAST_RAYS = 6000
+#: Least rays that are worth a piece of work; pieces a thread, for some take longer than others.
+LEAST_RAYS, PIECES = 3000, 4
 #: A ray that goes on starts so much farther than where it met a triangle, not to meet it again.
 BEHIND = 1.0 + 4e-6
 #: Smaller components of directions are zero to the library; hits are computed with the true ones.
@@ -188,7 +188,7 @@ def tree_of(model: Model) -> ModelTree:
 
 
 class Packet:
-    """The memory in which one thread hands rays to the library.
+    """The memory in which one piece of the rays is handed to the library.
 
     Attributes:
         floats: Fields of RTCRayHit8 or RTCRayHit16.
@@ -247,7 +247,7 @@ class EmbreeCaster:
         LIBRARY.rtcSetSceneFlags(self._top, _DYNAMIC | _ROBUST)
         LIBRARY.rtcSetSceneBuildQuality(self._top, _LOW)
         self._changed = True
-        self._packets = [Packet() for _ in range(threads())]
+        self._packets = [Packet() for _ in range(PIECES * threads() if threads() > 1 else 1)]
 
     def attach(self, row: int, model: Model, mask: int, visual: bool = False) -> None:
         """Take in an instance, as in `Caster`."""
@@ -434,7 +434,7 @@ def narrowed(rays: Rays, width: int) -> Rays:
 
 
 def split(rays: Rays, parts: int) -> list[Rays]:
-    """Return rays as at most so many pieces of whole tiles, each worth a thread."""
+    """Return rays as at most so many pieces of whole tiles, each worth a task."""
     count, high = rays.rows, rays.tile[0]
     parts = max(1, min(parts, count * rays.directions.shape[1] // LEAST_RAYS))
     each = high * -(-count // (high * parts))
