@@ -24,6 +24,7 @@ from mvsim_core.errors import MvsimError
 from mvsim_core.scene3d.caster import Tables
 from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.rounds import round_hit
+from mvsim_core.scene3d.surfaces import brightness_at
 from mvsim_core.scene3d.tables import (
     CODES,
     GLASS,
@@ -226,7 +227,7 @@ class Packet:
                 GLASS if rays.pass_glass else 0.0,
                 (np.uint32(rays.mask), rays.own_row),
             ),
-            (tables.instances, tables.triangles, tables.rounds),
+            tables,
             (hits.distance, hits.cosine, hits.brightness, hits.part),
         )
 
@@ -354,7 +355,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
     floats, ids, valid = packet
     directions, poses, origin = grid
     first, count, near, reach, mask, tile, glass, (sight, own) = limits
-    instances, triangles, rounds = tables
+    instances, triangles, rounds, (surfaces, texels) = tables
     distance, cosine, brightness, part = hits
     columns = directions.shape[1]
     high, wide = tile
@@ -423,7 +424,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                             again = True
                     if t < distance[i, j]:
                         distance[i, j], cosine[i, j] = t, c
-                        brightness[i, j] = face.brightness
+                        brightness[i, j] = brightness_at(face, item, o, d3, t, surfaces, texels)
                         part[i, j] = face.part if face.part < -1 else row
 
 

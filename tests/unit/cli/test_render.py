@@ -106,6 +106,21 @@ def test_a_picture_is_written(mvsim: Outcome, tmp_path: Path) -> None:
     assert redness(pixels)[100, 160]
 
 
+@needs_gl
+def test_from_near_by_one_sees_what_is_near(mvsim: Outcome, tmp_path: Path) -> None:
+    """However large the world is, whose whole view begins far away."""
+    file, picture = tmp_path / "w.world.xml", tmp_path / "shot.png"
+    far = "".join(
+        f'<block name="far{x}"><static>true</static><init_pose>{x} {x} 0</init_pose></block>'
+        for x in (-300, 300)
+    )
+    file.write_text(world(RED.format(0, 0, "") + FLOOR.format(WIDE) + far))
+    eye = ("--eye", "3", "0", "1.5", "--at", "0", "0", "0.5")
+    code, _, _ = mvsim("render", str(file), "-o", str(picture), "--size", "320x200", *eye)
+    assert code == 0
+    assert redness(np.array(Image.open(picture)))[100, 160]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
