@@ -99,7 +99,7 @@ def brightness_at(  # noqa: PLR0913 (a ray, a triangle and two tables)
 ) -> float:
     """Return how bright a triangle (TRIANGLE) is where a ray meets it, 0 to 1."""
     if face.surface < 0:
-        return face.brightness
+        return float(face.brightness)
     surface = surfaces[face.surface]
     x = origin[0] + t * direction[0] - item.t[0]
     y = origin[1] + t * direction[1] - item.t[1]
@@ -112,4 +112,4 @@ def brightness_at(  # noqa: PLR0913 (a ray, a triangle and two tables)
     u, v = u - math.floor(u), v - math.floor(v)
     column = min(int(u * surface.width), surface.width - 1)
     row = surface.height - 1 - min(int(v * surface.height), surface.height - 1)
-    return texels[surface.first + row * surface.width + column] / 255.0
+    return float(texels[surface.first + row * surface.width + column]) / 255.0
