@@ -175,6 +175,23 @@ def test_a_whole_world_fills_the_picture_and_no_more(size: tuple[int, int], top:
             )
 
 
+def test_storeys_are_part_of_the_whole_but_not_the_ground() -> None:
+    low, high = (
+        '<element class="horizontal_plane"><x_min>-40</x_min><x_max>40</x_max><y_min>-40</y_min>'
+        f"<y_max>40</y_max><z>{z}</z></element>"
+        for z in (0.0, 3.0)
+    )
+    near, far = (
+        math.dist(view.eye, view.at)
+        for view in (
+            load_world(text=world(RED.format(0, 0, "") + floors)).whole_view((320, 200))
+            for floors in (low, low + high)
+        )
+    )
+    assert near < 20.0
+    assert far > 80.0
+
+
 @needs_gl
 def test_a_vehicle_is_followed_where_it_drives() -> None:
     made = load_world(text=world(ROBOT + FLOOR.format(WIDE)))
