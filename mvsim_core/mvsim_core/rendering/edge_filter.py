@@ -18,8 +18,8 @@ Picture = npt.NDArray[np.uint8]
 
 #: Least contrast of an edge [levels of 255]; relative to the brighter side it is an eighth.
 LEAST_CONTRAST = 12
-#: How far along an edge is looked [pixel].
-SPAN = 8.0
+#: How far along an edge is looked [pixel]: farther, corners are rounded, which locate markers.
+SPAN = 4.0
 #: Rows that are worth a thread.
 ROWS = 120
 
