@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from mvsim_core.meshes.footprint import footprint
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.visual import GeometrySpec
+from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import FloatArray
 
 Outline = tuple[FloatArray, tuple[float, float]]
@@ -64,9 +65,8 @@ class Outlines:
         z_range = (chassis.zmin, chassis.zmax)
         if chassis.shape is not None:
             return np.array(chassis.shape), z_range
-        default = type(spec.dynamics)().chassis
-        found = self._of_visuals(spec, None, None, "the default chassis")
-        return (np.array(default.shape), z_range) if found is None else found
+        found = self._of_visuals(spec, None, None, "a box over its wheels")
+        return (_over(spec.dynamics.wheels), z_range) if found is None else found
 
     def _of_solid(self, spec: BlockSpec) -> Outline:
         low, high = spec.zmin, spec.zmax
@@ -99,6 +99,14 @@ class Outlines:
             if self.first_report(warning):
                 self._warn(owner.where, "visual", warning + end)
         return None if found is None else (found.polygon, (found.zmin, found.zmax))
+
+
+def _over(wheels: Iterable[WheelSpec]) -> FloatArray:
+    """Return the rectangle (4, 2) around the vehicle's origin and its wheels [m]."""
+    places = [box(w.diameter, w.width, (w.x, w.y, w.yaw)) for w in wheels]
+    points = np.vstack([np.zeros((1, 2)), *places])
+    (x, y), (far_x, far_y) = points.min(axis=0), points.max(axis=0)
+    return np.array([(x, y), (far_x, y), (far_x, far_y), (x, far_y)])
 
 
 def _with_area(spec: VehicleSpec | BlockSpec, outline: Outline) -> Outline:

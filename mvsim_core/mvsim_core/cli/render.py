@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mvsim_core.world.world import World as RunningWorld
 
 LARGEST = 16384  # pixels along a side
+NEAR = 0.05  # m: nothing nearer is seen from a place that is given
 
 Triple = tuple[float, float, float]
 
@@ -74,6 +75,8 @@ def render(  # noqa: PLR0913 (one argument for each option)
     command(running, twist)
     chosen = {"eye": eye, "at": at, "fov": None if fov is None else math.radians(fov)}
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    if eye is not None:
+        changes["near"] = NEAR
     choose = _chooser(running, top, gui, follow, pixels)
 
     def look() -> View:

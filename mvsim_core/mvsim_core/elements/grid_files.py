@@ -75,7 +75,8 @@ def read_image(path: Path, resolution: float, center: tuple[float, float]) -> Gr
     """Return the map that a picture shows: dark is occupied, bright is free.
 
     Grey g means the probability g/255 that a cell is free. Below one half it is occupied. The
-    four values around one half whose log-odds the original rounds to zero are unknown.
+    four values around one half whose log-odds the original rounds to zero are unknown, and so is
+    what is transparent, as in maps of Nav2.
 
     Args:
         path: The picture.
@@ -85,12 +86,15 @@ def read_image(path: Path, resolution: float, center: tuple[float, float]) -> Gr
     """
     if not (math.isfinite(resolution) and resolution > 0):
         raise BuildError(f"{path}: resolution must be > 0 [m], got {resolution!r}")
-    gray, _ = load_gray(path)
+    gray, alpha = load_gray(path)
     value = np.full(256, FREE, np.int8)
     value[:127] = OCCUPIED
     value[127:131] = UNKNOWN
     origin = GridOrigin(-center[0] * resolution, -center[1] * resolution)
-    return GridMap(value[gray[::-1]], resolution, origin, source=str(path))
+    cells = value[gray]
+    if alpha is not None:
+        cells[alpha < 255] = UNKNOWN  # as map_server has it
+    return GridMap(np.ascontiguousarray(cells[::-1]), resolution, origin, source=str(path))
 
 
 # ---------------------------------------------------------------- Nav2

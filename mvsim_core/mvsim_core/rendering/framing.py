@@ -22,6 +22,8 @@ TOP_FOV = math.radians(12.0)
 MARGIN = 0.04
 #: Size of a world with nothing in it [m].
 EMPTY = 5.0
+#: Level ground so much higher than other ground is a storey, and matters [m].
+STOREY = 0.5
 #: Where a vehicle is looked at from, behind it and above, in diameters of a ball around it: the
 #: first place that nothing hides it from. And how far ahead of it one looks.
 BEHIND_ABOVE, AHEAD = ((3.2, 1.6), (2.4, 2.6), (1.2, 3.4)), 1.5
@@ -87,12 +89,13 @@ def _corners(scene: Scene3d, state: State) -> FloatArray:
 
 
 def _boxes(parts: list[Part], bodies: Rows, *, flat: bool) -> Iterator[FloatArray]:
-    """Yield the boxes around parts; level ground counts only where there is nothing else."""
-    for part in parts:
-        if len(part.model.vertices):
-            box = _box(part, bodies)
-            if flat or part.label != "ground" or np.ptp(box[:, 2]) > 0.0:
-                yield box
+    """Yield the boxes around parts; the lowest level ground counts only if `flat`."""
+    pairs = [(part.label, _box(part, bodies)) for part in parts if len(part.model.vertices)]
+    levels = [box[0, 2] for label, box in pairs if label == "ground" and np.ptp(box[:, 2]) == 0.0]
+    lowest = min(levels, default=0.0) + STOREY
+    for label, box in pairs:
+        if flat or label != "ground" or np.ptp(box[:, 2]) > 0.0 or box[0, 2] > lowest:
+            yield box
 
 
 def _box(part: Part, bodies: Rows) -> FloatArray:

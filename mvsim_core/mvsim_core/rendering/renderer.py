@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -12,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.rendering.context import Context, GlObject, gl_context
+from mvsim_core.rendering.culling import seen_between, within
 from mvsim_core.rendering.edge_filter import smoothed
 from mvsim_core.rendering.eye import PLAIN, Eye, Quality
 from mvsim_core.rendering.gl_memory import (
@@ -33,7 +35,7 @@ from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.scene import Lights
 from mvsim_core.scene3d.tables import GLASS, Floats
 from mvsim_core.scene3d.textures import Image, pixels_of
-from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray
+from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray, Rows
 
 #: What the programs know of a picture; matrices column by column. See `shaders.FRAME`.
 FRAME = np.dtype(
@@ -84,7 +86,9 @@ class Renderer:
         self._context: Context = gl_context()
         self._context.use()
         self._gl = gl = self._context.gl
-        self._lights = lights
+        self._shadows = lights.shadows and lights.elevation > 0.0
+        self._sun = sun_frame(_sun_direction(lights))
+        self._light = _light(lights)
         self._textures: WeakValueDictionary[str, GlObject] = WeakValueDictionary()
         self._meshes: WeakKeyDictionary[Model, Mesh] = WeakKeyDictionary()
         self._targets: dict[tuple[int, int, int], Target] = {}
@@ -163,11 +167,9 @@ class Renderer:
         """Draw a picture; append its depths, without those of glass, to a list."""
         instances = self._prepare(layout, eye)
         shadows: tuple[ShadowView, ...] = ()
-        lights = self._lights
-        if lights.shadows and lights.elevation > 0.0 and len(instances.balls):
+        if self._shadows and len(instances.balls):
             place = eye.pose[9:]
-            frame = sun_frame(self._sun_direction())
-            shadows = shadow_views(eye.camera, eye.turn, place, frame, instances.balls)
+            shadows = shadow_views(eye.camera, eye.turn, place, self._sun, instances.balls)
         chosen = [_in_view(eye, instances.balls), *(view.casters for view in shadows)]
         visible, *casters = self._send(instances, chosen)
         self._send_frame(eye, shadows, quality.shadow_pixels)
@@ -224,41 +226,23 @@ class Renderer:
     def _send_frame(
         self, eye: Eye, shadows: tuple[ShadowView, ...], shadow_pixels: int = 1
     ) -> None:
-        gl, lights, camera = self._gl, self._lights, eye.camera
+        gl, camera = self._gl, eye.camera
         near, far = eye.limits
-        world = np.eye(4)
-        world[:3, :3] = eye.turn.T
-        frame = np.zeros(1, FRAME)
+        clip, ways = _lens_matrices(camera)
+        frame = self._light.copy()
         row = frame[0]
-        row["view"] = (_projection(camera, near) @ world).T
-        for name, view in zip(("sun_near", "sun_far"), shadows, strict=False):
-            row[name] = view.matrix.T
-        row["texel"][: len(shadows)] = [view.size / shadow_pixels for view in shadows]
-        row["sun"][:3], row["sun"][3] = self._sun_direction(), near / far
-        # The brightest that sun and sky can do together is 1.
-        brightest = max(*lights.color, 1e-3)
-        sun = (1.0 - 0.5 * min(lights.ambient, 1.0)) * brightest
-        row["sun_color"][:3] = np.array(lights.color) / brightest
-        row["sun_share"][0] = sun / (lights.ambient + sun)
-        row["sky_light"][0] = lights.ambient / (lights.ambient + sun)
-        east, north = math.cos(lights.azimuth), math.sin(lights.azimuth)
-        row["sky_light"][1:3] = SKY_SLOPE * np.array([east - 0.4 * north, north + 0.4 * east])
-        row["ground_light"][0] = GROUND_SHARE * lights.ambient / (lights.ambient + sun)
+        view = np.zeros((4, 4))
+        view[:, :3] = clip @ eye.turn.T
+        view[2, 3] = near
+        row["view"] = view.T
+        for name, shadow in zip(("sun_near", "sun_far"), shadows, strict=False):
+            row[name] = shadow.matrix.T
+        row["texel"][: len(shadows)] = [shadow.size / shadow_pixels for shadow in shadows]
+        row["sun"][3] = near / far
         row["floor_level"][0] = -eye.pose[11]
-        row["ways"][:3, :3] = (eye.turn @ np.linalg.inv(camera.matrix) @ _to_pixels(camera)).T
+        row["ways"][:3, :3] = (eye.turn @ ways).T
         gl.glBindBufferBase(gl.GL_UNIFORM_BUFFER, 0, self._frame.name)
         gl.glBufferData(gl.GL_UNIFORM_BUFFER, frame.nbytes, frame, gl.GL_STREAM_DRAW)
-
-    def _sun_direction(self) -> FloatArray:
-        lights = self._lights
-        level = math.cos(lights.elevation)
-        return np.array(
-            [
-                level * math.cos(lights.azimuth),
-                level * math.sin(lights.azimuth),
-                math.sin(lights.elevation),
-            ]
-        )
 
     def _cast_shadows(self, casters: list[list[_Batch]], pixels: int) -> None:
         gl = self._gl
@@ -522,20 +506,7 @@ def _joined(stretches: list[Stretch]) -> list[Stretch]:
 
 def _in_view(eye: Eye, balls: FloatArray) -> BoolArray:
     """Return which balls, relative to the eye, may be in a picture."""
-    camera, radius = eye.camera, balls[:, 3]
-    x, y, z = (balls[:, :3] @ eye.turn).T
-    near, far = eye.limits
-    seen = (z > near - radius) & (z < far + radius)
-    sides = (
-        (x, -1.0, camera.fx, -0.5 - camera.cx),
-        (x, 1.0, camera.fx, camera.width - 0.5 - camera.cx),
-        (y, -1.0, camera.fy, -0.5 - camera.cy),
-        (y, 1.0, camera.fy, camera.height - 0.5 - camera.cy),
-    )
-    for across, sign, focal, pixels in sides:
-        slope = pixels / focal
-        seen &= sign * (across - slope * z) < radius * math.hypot(1.0, slope)
-    return np.asarray(seen, dtype=np.bool_)
+    return within(seen_between(eye.camera, eye.turn, *eye.limits), balls)
 
 
 def _pointer(offset: int) -> Any:
@@ -550,13 +521,41 @@ def _to_pixels(camera: Pinhole) -> FloatArray:
     return np.array([[w, 0.0, w - 0.5], [0.0, h, h - 0.5], [0.0, 0.0, 1.0]])
 
 
-def _projection(camera: Pinhole, near: float) -> FloatArray:
-    """Return the matrix from the optical frame to clip space, whose depth is near / z."""
-    flat = np.linalg.inv(_to_pixels(camera)) @ camera.matrix
-    matrix: Any = np.zeros((4, 4))
-    matrix[:2, :3], matrix[3, 2] = flat[:2], 1.0
-    matrix[2, 3] = near
-    return np.asarray(matrix, dtype=np.float64)
+@lru_cache(maxsize=64)
+def _lens_matrices(camera: Pinhole) -> tuple[FloatArray, FloatArray]:
+    """Return the matrices from the optical frame to clip space and from there to directions.
+
+    The first (4, 3) leaves out the depth, near / z; the second (3, 3) takes places in the picture.
+    """
+    to_pixels = _to_pixels(camera)
+    clip = np.zeros((4, 3))
+    clip[:2] = (np.linalg.inv(to_pixels) @ camera.matrix)[:2]
+    clip[3, 2] = 1.0
+    return clip, np.linalg.inv(camera.matrix) @ to_pixels
+
+
+def _sun_direction(lights: Lights) -> FloatArray:
+    """Return the unit vector towards the sun."""
+    level = math.cos(lights.elevation)
+    east, north = math.cos(lights.azimuth), math.sin(lights.azimuth)
+    return np.array([level * east, level * north, math.sin(lights.elevation)])
+
+
+def _light(lights: Lights) -> Rows:
+    """Return FRAME with what the lights say."""
+    frame = np.zeros(1, FRAME)
+    row = frame[0]
+    # The brightest that sun and sky can do together is 1.
+    brightest = max(*lights.color, 1e-3)
+    sun = (1.0 - 0.5 * min(lights.ambient, 1.0)) * brightest
+    row["sun"][:3] = _sun_direction(lights)
+    row["sun_color"][:3] = np.array(lights.color) / brightest
+    row["sun_share"][0] = sun / (lights.ambient + sun)
+    row["sky_light"][0] = lights.ambient / (lights.ambient + sun)
+    east, north = math.cos(lights.azimuth), math.sin(lights.azimuth)
+    row["sky_light"][1:3] = SKY_SLOPE * np.array([east - 0.4 * north, north + 0.4 * east])
+    row["ground_light"][0] = GROUND_SHARE * lights.ambient / (lights.ambient + sun)
+    return frame
 
 
 @njit(cache=True, nogil=True)

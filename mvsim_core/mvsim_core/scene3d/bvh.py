@@ -14,6 +14,7 @@ from mvsim_core.scene3d.caster import Tables
 from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.pool import block_size
 from mvsim_core.scene3d.rounds import local_round_hit, round_hit
+from mvsim_core.scene3d.surfaces import brightness_at
 from mvsim_core.scene3d.tables import GLASS, Hits, Rays, plane_hit
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 from mvsim_core.state.tables import Table
@@ -74,7 +75,7 @@ class BvhCaster:
             (tables.instances, self._roots, self._nodes.rows, self._faces.rows),
             (rays.directions, rays.poses, origin),
             (rays.first, rays.rows, rays.near, rays.reach, *sight),
-            (tables.triangles, tables.rounds),
+            tables[1:],
             (hits.distance, hits.cosine, hits.brightness, hits.part),
         )
 
@@ -207,7 +208,7 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
     instances, roots, nodes, faces = scene
     directions, poses, origin = grid
     first, count, near, reach, mask, glass, own = limits
-    triangles, rounds = tables
+    triangles, rounds, (surfaces, texels) = tables
     distance, cosine, brightness, part = hits
     o, d, lo, ld = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     for i in range(count):
@@ -244,7 +245,7 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
             else:
                 t, c = round_hit(item, rounds[face_row.round], start, along, near)
             distance[at, j], cosine[at, j] = t, c
-            brightness[at, j] = face_row.brightness
+            brightness[at, j] = brightness_at(face_row, item, start, along, t, surfaces, texels)
             part[at, j] = face_row.part if face_row.part < -1 else best_item
 
 

@@ -19,11 +19,13 @@ class Tables(NamedTuple):
         instances: INSTANCE.
         triangles: TRIANGLE.
         rounds: ROUND.
+        surfaces: SURFACE rows, and their texels.
     """
 
     instances: Rows
     triangles: Rows
     rounds: Rows
+    surfaces: tuple[Rows, Rows]
 
 
 class Caster(Protocol):

@@ -24,6 +24,7 @@ from mvsim_core.errors import MvsimError
 from mvsim_core.scene3d.caster import Tables
 from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.rounds import round_hit
+from mvsim_core.scene3d.surfaces import brightness_at
 from mvsim_core.scene3d.tables import (
     CODES,
     GLASS,
@@ -45,8 +46,8 @@ _LOW, _MEDIUM = 0, 1
 _NOTHING = 0xFFFFFFFF
 _FIELDS = 21  # of RTCRayHit8 and RTCRayHit16, each as wide as the packet
 _RAY16_SUPPORTED = 34  # RTC_DEVICE_PROPERTY_NATIVE_RAY16_SUPPORTED
-#: Rays below which a second thread costs more than it saves.
-LEAST_RAYS = 6000
+#: Least rays that are worth a piece of work; pieces a thread, for some take longer than others.
+LEAST_RAYS, PIECES = 3000, 4
 #: A ray that goes on starts so much farther than where it met a triangle, not to meet it again.
 BEHIND = 1.0 + 4e-6
 #: Smaller components of directions are zero to the library; hits are computed with the true ones.
@@ -188,7 +189,7 @@ def tree_of(model: Model) -> ModelTree:
 
 
 class Packet:
-    """The memory in which one thread hands rays to the library.
+    """The memory in which one piece of the rays is handed to the library.
 
     Attributes:
         floats: Fields of RTCRayHit8 or RTCRayHit16.
@@ -226,7 +227,7 @@ class Packet:
                 GLASS if rays.pass_glass else 0.0,
                 (np.uint32(rays.mask), rays.own_row),
             ),
-            (tables.instances, tables.triangles, tables.rounds),
+            tables,
             (hits.distance, hits.cosine, hits.brightness, hits.part),
         )
 
@@ -247,7 +248,7 @@ class EmbreeCaster:
         LIBRARY.rtcSetSceneFlags(self._top, _DYNAMIC | _ROBUST)
         LIBRARY.rtcSetSceneBuildQuality(self._top, _LOW)
         self._changed = True
-        self._packets = [Packet() for _ in range(threads())]
+        self._packets = [Packet() for _ in range(PIECES * threads() if threads() > 1 else 1)]
 
     def attach(self, row: int, model: Model, mask: int, visual: bool = False) -> None:
         """Take in an instance, as in `Caster`."""
@@ -354,7 +355,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
     floats, ids, valid = packet
     directions, poses, origin = grid
     first, count, near, reach, mask, tile, glass, (sight, own) = limits
-    instances, triangles, rounds = tables
+    instances, triangles, rounds, (surfaces, texels) = tables
     distance, cosine, brightness, part = hits
     columns = directions.shape[1]
     high, wide = tile
@@ -423,7 +424,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                             again = True
                     if t < distance[i, j]:
                         distance[i, j], cosine[i, j] = t, c
-                        brightness[i, j] = face.brightness
+                        brightness[i, j] = brightness_at(face, item, o, d3, t, surfaces, texels)
                         part[i, j] = face.part if face.part < -1 else row
 
 
@@ -434,7 +435,7 @@ def narrowed(rays: Rays, width: int) -> Rays:
 
 
 def split(rays: Rays, parts: int) -> list[Rays]:
-    """Return rays as at most so many pieces of whole tiles, each worth a thread."""
+    """Return rays as at most so many pieces of whole tiles, each worth a task."""
     count, high = rays.rows, rays.tile[0]
     parts = max(1, min(parts, count * rays.directions.shape[1] // LEAST_RAYS))
     each = high * -(-count // (high * parts))

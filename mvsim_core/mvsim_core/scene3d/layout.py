@@ -176,7 +176,7 @@ class Layout:
                     visual = row in self._carried
                     self._caster.attach(row, model, int(rows[row]["mask"]), visual)
             self._caster.place(rows, np.flatnonzero(rows["mask"]))
-        tables = Tables(rows, pool.triangles, pool.rounds)
+        tables = Tables(rows, pool.triangles, pool.rounds, pool.surfaces)
         rays = rays._replace(own_row=self.visual_of(rays.own))
         self._caster.cast(rays, tables, self.origin, hits)
 

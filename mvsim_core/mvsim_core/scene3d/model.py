@@ -18,6 +18,10 @@ from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 Rgba = tuple[float, float, float, float]
 
 
+#: Weights of red, green and blue (ITU-R BT.601).
+BRIGHTNESS = (0.299, 0.587, 0.114)
+
+
 class Material(NamedTuple):
     """How a surface looks.
 
@@ -36,9 +40,9 @@ class Material(NamedTuple):
 
     @property
     def reflectivity(self) -> float:
-        """Brightness of the mean colour (ITU-R BT.601), 0 to 1: what lidars call intensity."""
-        r, g, b = (c * t for c, t in zip(self.color, self.texture_color, strict=False))
-        return 0.299 * r + 0.587 * g + 0.114 * b
+        """Brightness of the mean colour, 0 to 1: what lidars call intensity."""
+        colors = zip(BRIGHTNESS, self.color, self.texture_color, strict=False)
+        return sum(weight * (c * t) for weight, c, t in colors)
 
 
 GREY = Material()

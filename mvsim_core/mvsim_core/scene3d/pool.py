@@ -8,6 +8,7 @@ import numpy as np
 
 from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.rounds import ROUND
+from mvsim_core.scene3d.surfaces import SURFACE, TEXEL, surfaces_of
 from mvsim_core.scene3d.tables import TRIANGLE
 from mvsim_core.state.arrays import IntArray, Rows
 from mvsim_core.state.tables import Table
@@ -20,6 +21,8 @@ class ModelPool:
         """Start without models."""
         self._triangles = Table(TRIANGLE)
         self._rounds = Table(ROUND)
+        self._surfaces = Table(SURFACE)
+        self._texels = Table(TEXEL)
         self._used: dict[Model, _Rows] = {}
 
     @property
@@ -33,6 +36,11 @@ class ModelPool:
         """ROUND rows of all models; read again after each `acquire`."""
         rows: Rows = self._rounds.rows
         return rows
+
+    @property
+    def surfaces(self) -> tuple[Rows, Rows]:
+        """SURFACE rows and texels of all models; read again after each `acquire`."""
+        return self._surfaces.rows, self._texels.rows
 
     def __len__(self) -> int:
         """Return the number of models in use."""
@@ -58,6 +66,8 @@ class ModelPool:
         if rows.users == 0:
             self._triangles.remove(rows.first, block_size(len(model.triangles)))
             self._rounds.remove(rows.first_round, len(model.rounds))
+            self._surfaces.remove(*rows.surfaces)
+            self._texels.remove(*rows.texels)
             del self._used[model]
 
     def _take_in(self, model: Model, parts: IntArray | None) -> _Rows:
@@ -70,17 +80,32 @@ class ModelPool:
         rows["brightness"] = np.array([m.reflectivity for m in model.materials])[model.material]
         rows["opacity"] = np.array([m.color[3] for m in model.materials])[model.material]
         rows["part"] = -1 if parts is None else parts
-        return _Rows(self._triangles.add(block), first_round)
+        which, surfaces, texels = surfaces_of(model)
+        room = np.zeros(block_size(len(texels)), TEXEL)
+        room[: len(texels)] = texels
+        surfaces["first"] += (first_texel := self._texels.add(room))
+        first_surface = self._surfaces.add(surfaces)
+        rows["surface"] = np.where(which >= 0, which + first_surface, -1)
+        return _Rows(
+            self._triangles.add(block),
+            first_round,
+            (first_surface, len(surfaces)),
+            (first_texel, len(room)),
+        )
 
 
 class _Rows:
-    """Where the rows of a model are, and how many use it."""
+    """Where the rows of a model are (surfaces and texels: and how many), and how many use it."""
 
-    __slots__ = ("first", "first_round", "users")
+    __slots__ = ("first", "first_round", "surfaces", "texels", "users")
 
-    def __init__(self, first: int, first_round: int) -> None:
+    def __init__(
+        self, first: int, first_round: int, surfaces: tuple[int, int], texels: tuple[int, int]
+    ) -> None:
         self.first = first
         self.first_round = first_round
+        self.surfaces = surfaces
+        self.texels = texels
         self.users = 0
 
 

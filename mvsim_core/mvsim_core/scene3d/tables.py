@@ -32,10 +32,12 @@ TRIANGLE = np.dtype(
     [
         ("plane", "f8", (4,)),  # unit normal and offset [m], frame of the model
         ("round", "i4"),  # row of ROUND that it lies around; -1: it is flat
-        ("brightness", "f4"),  # 1, of its material: what lidars call intensity
+        ("brightness", "f4"),  # 1, of its material: what lidars call intensity, without a picture
         ("opacity", "f4"),  # 1
         ("part", "i4"),  # id of the fixed part that it belongs to; -1: the instance's
-    ]
+        ("surface", "i4"),  # row of SURFACE, if a picture is on it; -1: none
+    ],
+    align=True,
 )
 #: Surfaces less opaque than this are glass to rays that pass glass.
 GLASS = 0.5

@@ -13,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mvsim_core.resources.remote_files import RemoteError, local_copy
-from mvsim_core.scene3d.model import Material, Rgba
+from mvsim_core.scene3d.model import BRIGHTNESS, Material, Rgba
 
 Image = npt.NDArray[np.uint8]
 
 #: Most pixels of a texture.
 MOST_PIXELS = 64_000_000
+#: Longest side of a picture as lidars see it [pixel].
+FINEST = 1024
 #: Begins the names of pictures that are in no file of their own.
 _EMBEDDED = "embedded:"
 #: By name, that is by content: reading a mesh file again keeps no more of them.
@@ -62,6 +64,26 @@ def pixels_of(texture: str, largest: int) -> Image | None:
             return None if _is_huge(picture) else _limited(picture.convert("RGB"), largest)
     except (OSError, ValueError, RemoteError, Pictures.DecompressionBombError):
         return None
+
+
+def brightness_of(material: Material) -> Image | None:
+    """Return (height, width) how bright a material with its picture is; None: unreadable.
+
+    The weights are those of `Material.reflectivity`; the picture is made smaller where that is
+    finer than the spots of lidars.
+    """
+    texture = material.texture
+    return _brightness(texture, _stamp(texture), material.color[:3])
+
+
+@lru_cache(maxsize=64)
+def _brightness(texture: str, stamp: int, color: tuple[float, ...]) -> Image | None:
+    del stamp  # only a part of the key
+    pixels = pixels_of(texture, FINEST)
+    if pixels is None:
+        return None
+    weights = np.array(BRIGHTNESS) * color
+    return np.rint(np.clip(pixels @ weights, 0.0, 255.0)).astype(np.uint8)
 
 
 def _limited(picture: Any, largest: int) -> Image:

@@ -138,8 +138,8 @@ def _element(found: _Found) -> Element:
 def _entry(spec: Spec, name: str, about: Param) -> Entry:
     check = about.check
     return Entry(
-        names=tuple(alias.name for alias in about.named(name)),
-        others=tuple(_other(alias, about) for alias in about.aliases),
+        names=tuple(alias.name for alias in about.named(name) if not alias.inner),
+        others=tuple(_other(alias, about) for alias in about.aliases if not alias.inner),
         form=_FORMS[about.form].format(item=about.item),
         kind=about.converter.kind,
         unit=about.file_unit,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.noise import PICTURE, RIGHT_PICTURE
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.rolling_shutter import band, bands_of, row_poses
-from mvsim_core.state.arrays import FloatArray
+from mvsim_core.state.arrays import FloatArray, Rows
 
 Picture = npt.NDArray[np.uint8]
 
@@ -55,6 +55,28 @@ class CameraReading(Reading):
     lens: Lens | None = None
 
 
+class Optics(NamedTuple):
+    """What is between a scene and a picture.
+
+    Attributes:
+        antialiasing: As in the spec.
+        lens: What distorts pictures; None: nothing does.
+        readout_time: From the first row of a picture to the last [s].
+    """
+
+    antialiasing: str = "none"
+    lens: Lens | None = None
+    readout_time: float = 0.0
+
+    @classmethod
+    def of(cls, antialiasing: str, model: str, k: tuple[float, ...], readout: float) -> Optics:
+        """Return those of a spec; without coefficients nothing distorts."""
+        return cls(antialiasing, Lens(model, k) if k else None, readout)
+
+
+PLAIN_OPTICS = Optics()
+
+
 class CameraRenderer:
     """Renders one camera's pictures; without OpenGL it warns once and renders none.
 
@@ -64,7 +86,10 @@ class CameraRenderer:
         limits: Nothing nearer and nothing farther along the optical axis is seen [m].
         sensor: The sensor, which does not see its own visual.
         warn: Called with what is missing.
-        antialiasing: As in the spec.
+        optics: Lens and shutter, which `take` alone minds.
+
+    Raises:
+        BuildError: The distortion of the lens cannot be inverted.
     """
 
     def __init__(
@@ -74,15 +99,52 @@ class CameraRenderer:
         limits: tuple[float, float],
         sensor: Sensor[Any],
         warn: Callable[[str], None],
-        antialiasing: str = "none",
+        optics: Optics = PLAIN_OPTICS,
     ) -> None:
         """Keep what does not change."""
-        self._quality = Quality.of(antialiasing, camera)
         self._scene = scene
-        self._camera = camera
+        self._wanted = camera
+        self._optics = optics
+        self._lens = None if optics.lens is None else LensPictures(camera, optics.lens)
+        self._camera = camera if self._lens is None else self._lens.source
+        self._quality = Quality.of(optics.antialiasing, self._camera)
         self._limits = limits
         self._sensor = sensor
         self._warn = warn
+
+    @property
+    def directions(self) -> FloatArray:
+        """(height, width, 3) rays of the pixels, optical frame."""
+        return self._wanted.directions() if self._lens is None else self._lens.directions
+
+    def poses(self, mount: Pose, bodies: Rows) -> FloatArray:
+        """Return the pose of the optical frame now (1, 12), or when each row is read."""
+        body, readout = self._sensor.body, self._optics.readout_time
+        if readout <= 0.0:
+            return mounted(mount, body, bodies)
+        times = np.linspace(-readout, 0.0, self._wanted.height)
+        return row_poses(mount, body, bodies, times)
+
+    def take(self, mount: Pose, state: StateView) -> Picture | None:
+        """Return the picture through the lens, row after row if the shutter rolls; None: no GL.
+
+        Args:
+            mount: Of the optical frame, in the frame of the sensor's body [m, rad].
+            state: The world's rows.
+        """
+        lens, poses = self._lens, self.poses(mount, state.bodies)
+        if len(poses) == 1:
+            rgb = self.render(poses[0], state)
+            return rgb if rgb is None or lens is None else lens.picture(rgb)
+        bands: list[Picture] = []
+        body, readout = self._sensor.body, self._optics.readout_time
+        for first, last in bands_of(self._wanted, body, state.bodies, readout):
+            pose = poses[(first + last) // 2]
+            rgb = self.render(pose, state, (first, last) if lens is None else None)
+            if rgb is None:
+                return None
+            bands.append(rgb if lens is None else lens.picture(rgb, slice(first, last)))
+        return np.concatenate(bands)
 
     def render(
         self, pose: FloatArray, state: StateView, rows: tuple[int, int] | None = None
@@ -160,19 +222,12 @@ class Camera(Sensor[CameraReading]):
             (spec.ncols, spec.nrows), (spec.fx, spec.fy), (spec.cx, spec.cy)
         )
         self.scene = context.scene3d or Scene3d()
-        limits = (spec.clip_min, spec.clip_max)
-        self.lens = self._pictures = None
-        if spec.coefficients:
-            self.lens = Lens(spec.distortion_model, spec.coefficients)
-            self._pictures = LensPictures(self.camera, self.lens)
-        source = self.camera if self._pictures is None else self._pictures.source
+        limits, optics = (spec.clip_min, spec.clip_max), optics_of(spec)
+        self.lens = optics.lens
         self._renderer = CameraRenderer(
-            self.scene, source, limits, self, context.warn, spec.antialiasing
+            self.scene, self.camera, limits, self, context.warn, optics
         )
-        self._ways = None
-        if spec.segmentation:
-            lens = self._pictures
-            self._ways = self.camera.directions() if lens is None else lens.directions
+        self._ways = self._renderer.directions if spec.segmentation else None
 
     @property
     def optical_mount(self) -> Pose:
@@ -186,11 +241,7 @@ class Camera(Sensor[CameraReading]):
     def measure(self, state: StateView, tick: int, time: float) -> CameraReading | None:
         """Return a picture of the scene as it is now; None without OpenGL."""
         bodies, spec = state.bodies, self.spec
-        poses = mounted(self.mount, self.body, bodies)
-        if spec.readout_time > 0.0:
-            times = np.linspace(-spec.readout_time, 0.0, self.camera.height)
-            poses = row_poses(self.mount, self.body, bodies, times)
-        rgb = self._picture(poses, state)
+        rgb = self._renderer.take(self.mount, state)
         if rgb is None:
             return None
         rgb = exposed(rgb, spec.exposure, metered(rgb) if spec.auto_exposure else 1.0)
@@ -198,7 +249,7 @@ class Camera(Sensor[CameraReading]):
         if self._ways is None:
             return CameraReading(tick, time, rgb, self.camera, lens=self.lens)
         hits = Hits.empty(self.camera.height, self.camera.width)
-        limits = (spec.clip_min, spec.clip_max)
+        limits, poses = (spec.clip_min, spec.clip_max), self._renderer.poses(self.mount, bodies)
         rays = Rays(
             self._ways, poses, 0, self.camera.height, *limits, pass_glass=True, own=self.full_name
         )
@@ -207,25 +258,11 @@ class Camera(Sensor[CameraReading]):
         segments, things = segments_of(hits, layout)
         return CameraReading(tick, time, rgb, self.camera, read_only(segments), things, self.lens)
 
-    def _picture(self, poses: FloatArray, state: StateView) -> Picture | None:
-        """Return the picture from one pose, or from one for each row; None without OpenGL."""
-        if len(poses) == 1:
-            rgb = self._renderer.render(poses[0], state)
-            return rgb if rgb is None or self._pictures is None else self._pictures.picture(rgb)
-        bands: list[Picture] = []
-        readout = self.spec.readout_time
-        for first, last in bands_of(self.camera, self.body, state.bodies, readout):
-            pose = poses[(first + last) // 2]
-            if self._pictures is None:
-                rgb = self._renderer.render(pose, state, (first, last))
-            else:
-                rgb = self._renderer.render(pose, state)
-            if rgb is None:
-                return None
-            if self._pictures is not None:
-                rgb = self._pictures.picture(rgb, slice(first, last))
-            bands.append(rgb)
-        return np.concatenate(bands)
+
+def optics_of(spec: Any) -> Optics:
+    """Return lens and shutter of a ColorCameraSpec."""
+    model, coefficients = spec.distortion_model, spec.coefficients
+    return Optics.of(spec.antialiasing, model, coefficients, spec.readout_time)
 
 
 def noisy(
@@ -282,7 +319,7 @@ def classes_of(
 
 @dataclass(frozen=True, slots=True)
 class StereoReading(Reading):
-    """Two pictures of one instant by equal cameras with parallel axes, rectified.
+    """Two pictures by equal cameras with parallel axes: rectified, if no lens distorts them.
 
     Attributes:
         tick: When they were taken.
@@ -291,6 +328,7 @@ class StereoReading(Reading):
         right: The same, of the camera to the right.
         camera: Intrinsics of both.
         baseline: Distance of the right camera along x of the left one's optical frame [m].
+        lens: What distorts both pictures; None: nothing does.
     """
 
     tick: int
@@ -299,6 +337,7 @@ class StereoReading(Reading):
     right: Picture
     camera: Pinhole
     baseline: float
+    lens: Lens | None = None
 
 
 @SENSORS.register("stereo_camera")
@@ -315,11 +354,10 @@ class StereoCamera(Sensor[StereoReading]):
         self.camera = Pinhole.of_size(
             (spec.ncols, spec.nrows), (spec.fx, spec.fy), (spec.cx, spec.cy)
         )
-        limits = (spec.clip_min, spec.clip_max)
+        limits, optics = (spec.clip_min, spec.clip_max), optics_of(spec)
+        self.lens = optics.lens
         scene = context.scene3d or Scene3d()
-        self._renderer = CameraRenderer(
-            scene, self.camera, limits, self, context.warn, spec.antialiasing
-        )
+        self._renderer = CameraRenderer(scene, self.camera, limits, self, context.warn, optics)
         self._mounts = (self.mount, compose(self.mount, Pose(x=spec.baseline)))
 
     @property
@@ -336,7 +374,7 @@ class StereoCamera(Sensor[StereoReading]):
         spec, gain = self.spec, 1.0
         pair: list[Picture] = []
         for mount in self._mounts:
-            rgb = self._renderer.render(mounted(mount, self.body, state.bodies)[0], state)
+            rgb = self._renderer.take(mount, state)
             if rgb is None:
                 return None
             if spec.auto_exposure and not pair:
@@ -345,4 +383,4 @@ class StereoCamera(Sensor[StereoReading]):
             purpose = RIGHT_PICTURE if pair else PICTURE
             pair.append(read_only(noisy(rgb, spec.noise_sigma, self, tick, purpose)))
         left, right = pair
-        return StereoReading(tick, time, left, right, self.camera, spec.baseline)
+        return StereoReading(tick, time, left, right, self.camera, spec.baseline, self.lens)

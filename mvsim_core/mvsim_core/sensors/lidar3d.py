@@ -26,6 +26,7 @@ from mvsim_core.sensors.noise import RAY_DROPOUT, READING
 from mvsim_core.sensors.readings import Reading, read_only
 from mvsim_core.sensors.sweeping import Sweep
 from mvsim_core.state.arrays import FloatArray, Rows
+from mvsim_core.threads import start
 
 #: One point, as sensor_msgs/PointCloud2 can carry it: sensor frame [m], time since the first [s].
 POINT = np.dtype(
@@ -136,14 +137,17 @@ class Lidar3d(Sweep):
         """Build the scene and compile the kernels."""
         hits = self.empty_hits()
         self.cast(state, self.poses_now(state), hits, (0, 1), 0)
-        self._points((np.zeros(0, POINT), np.zeros(0, np.int32)), hits, 0, (0, 0.0))
+        out = (np.zeros(0, POINT), np.zeros(0, np.int32))
+        self._points(out, hits, (_NO_NUMBERS, _NO_NUMBERS), (0, 0, 0.0))
 
     def measure(self, state: StateView, tick: int, time: float) -> CloudReading:
         """Return the scan that ends now."""
+        numbers = start(self._numbers, tick)
         hits, begin, between = self.finish(state, tick)
         points = np.zeros(self.rows * self.rings, POINT)
         places = np.zeros(len(points), np.int32)
-        count = self._points((points, places), hits, tick, (self.rows, between))
+        scan = (self.cursor(tick), self.rows, between)
+        count = self._points((points, places), hits, numbers.result(), scan)
         timed = between > 0.0
         return CloudReading(
             tick=begin,
@@ -189,22 +193,32 @@ class Lidar3d(Sweep):
                 rays = Rays(beams, part, row, n, *limits, mask, tile, glass, own)
                 self.scene.cast(rays, state.bodies, met, state.wheels, copy)
 
+    def _numbers(self, tick: int) -> tuple[Floats, Floats]:
+        """Return a normal and a uniform number for each ray; none where they are not used."""
+        spec, shape = self.spec, (self.rows, self.rings)
+        noise = lost = _NO_NUMBERS
+        if spec.range_std_noise > 0 or spec.range_noise_growth > 0:
+            noise = self.random(tick, READING).standard_normal(shape, dtype=np.float32)
+        if spec.ray_dropout > 0 or spec.visibility is not None:
+            lost = self.random(tick, RAY_DROPOUT).random(shape, dtype=np.float32)
+        return noise, lost
+
     def _points(
         self,
         out: tuple[Rows, npt.NDArray[np.int32]],
         hits: list[Hits],
-        tick: int,
-        scan: tuple[int, float],
+        numbers: tuple[Floats, Floats],
+        scan: tuple[int, int, float],
     ) -> int:
-        """Write the points and places of a scan (its rows, time between two [s]); count them."""
-        rows, between = scan
-        spec, shape = self.spec, self.directions.shape[:2]
-        noisy = spec.range_std_noise > 0 or spec.range_noise_growth > 0
-        noise = lost = _NO_NUMBERS
-        if noisy:
-            noise = self._random(self.random(tick, READING).standard_normal, rows)
-        if spec.ray_dropout > 0 or spec.visibility is not None:
-            lost = self._random(self.random(tick, RAY_DROPOUT).random, rows)
+        """Write the points and places of a scan; count them.
+
+        Args:
+            out: Points and places.
+            hits: What the rays met, by beam.
+            numbers: As of `_numbers`.
+            scan: Row of the pattern that comes first, rows, and time between two of them [s].
+        """
+        spec = self.spec
         main = hits[0]
         distance, cosine, brightness = main.distance, main.cosine, main.brightness
         if spec.mixed_pixels:
@@ -217,34 +231,18 @@ class Lidar3d(Sweep):
         if spec.mixed_pixels:
             distance = mixed
         extinction = 0.0 if spec.visibility is None else 2.0 * KOSCHMIEDER / spec.visibility
-        return (
-            int(
-                _points_kernel(
-                    (distance, cosine, brightness, self.directions),
-                    (noise, lost),
-                    (self.cursor(tick), rows, between),
-                    (
-                        self.range_min,
-                        self.range_max,
-                        spec.range_std_noise,
-                        spec.range_noise_growth,
-                    ),
-                    (
-                        spec.ray_dropout,
-                        extinction,
-                        spec.generate_intensity,
-                        spec.intensity_incidence,
-                    ),
-                    out,
-                )
+        error = (spec.range_std_noise, spec.range_noise_growth)
+        options = (spec.ray_dropout, extinction, spec.generate_intensity, spec.intensity_incidence)
+        return int(
+            _points_kernel(
+                (distance, cosine, brightness, self.directions),
+                numbers,
+                scan,
+                (self.range_min, self.range_max, *error),
+                options,
+                out,
             )
-            if shape[0]
-            else 0
         )
-
-    def _random(self, draw: Any, rows: int) -> Floats:
-        numbers: Floats = draw((rows, self.rings), dtype=np.float32)
-        return numbers
 
 
 def mixed_ranges(distances: FloatArray) -> FloatArray:

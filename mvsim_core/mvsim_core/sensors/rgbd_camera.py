@@ -18,11 +18,12 @@ from numba import njit
 from scipy.ndimage import minimum_filter
 
 from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.rendering.lens import Lens
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.scene3d import Hits, Layout, Rays, Scene3d, copy_of
 from mvsim_core.scene3d.tables import Floats
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
-from mvsim_core.sensors.camera import CameraRenderer, Picture, noisy, segments_of
+from mvsim_core.sensors.camera import CameraRenderer, Optics, Picture, noisy, segments_of
 from mvsim_core.sensors.exposure import exposed, metered
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.readings import Reading, read_only
@@ -55,6 +56,7 @@ class RgbdReading(Reading):
         depth_unit: Length that one count of a 16-bit depth image stands for [m].
         segments: (height, width) uint16 of the depth image, as in `CameraReading`, or None.
         things: Name and kind of what can be seen.
+        rgb_lens: What distorts the picture; None: nothing does. Nothing distorts depths.
     """
 
     tick: int
@@ -67,6 +69,7 @@ class RgbdReading(Reading):
     depth_unit: float
     segments: npt.NDArray[np.uint16] | None = None
     things: tuple[tuple[str, str], ...] = ()
+    rgb_lens: Lens | None = None
 
     def counts(self) -> npt.NDArray[np.uint16]:
         """Return the depth as a 16UC1 image: counts of `depth_unit`, 0 for nothing (REP-118).
@@ -97,6 +100,8 @@ class RgbdReading(Reading):
         points = np.zeros(self.depth.shape, COLORED_POINT)
         rgb = np.zeros((0, 0, 3), np.uint8) if self.rgb is None else self.rgb
         turn = rotation(self.rgb_pose)
+        if self.rgb_lens is not None:
+            rgb = np.zeros((0, 0, 3), np.uint8)
         _cloud_kernel(
             self.depth,
             np.array(self.depth_camera[2:], dtype=np.float64),
@@ -105,7 +110,23 @@ class RgbdReading(Reading):
             (turn.T.copy(), np.array(self.rgb_pose[:3], dtype=np.float64)),
             points,
         )
+        if self.rgb_lens is not None and self.rgb is not None:
+            self._color(points, self.rgb, self.rgb_lens)
         return points
+
+    def _color(self, points: Rows, rgb: Picture, lens: Lens) -> None:
+        """Give points the colours of a picture through a lens."""
+        seen = np.flatnonzero(points["z"].ravel() > 0.0)
+        flat = points.reshape(-1)[seen]
+        places = np.stack([flat[name] for name in "xyz"], axis=-1).astype(np.float64)
+        ways = (places - np.array(self.rgb_pose[:3])) @ rotation(self.rgb_pose)
+        ahead = ways[:, 2] > 0.0
+        seen, x, y = seen[ahead], *lens.distorted(ways[ahead]).T
+        camera = self.rgb_camera
+        u, v = np.rint(camera.fx * x + camera.cx), np.rint(camera.fy * y + camera.cy)
+        within = (u >= 0) & (u < camera.width) & (v >= 0) & (v < camera.height)
+        r, g, b = rgb[v[within].astype(int), u[within].astype(int)].astype(np.uint32).T
+        points["rgb"].reshape(-1)[seen[within]] = (r << 16) | (g << 8) | b
 
 
 @SENSORS.register("rgbd_camera")
@@ -123,8 +144,11 @@ class RgbdCamera(Sensor[RgbdReading]):
         self.depth_camera = _pinhole(spec, "depth")
         self.rgb_camera = _pinhole(spec, "rgb")
         limits = (spec.rgb_clip_min, spec.rgb_clip_max)
+        model, k = spec.rgb_distortion_model, spec.coefficients
+        optics = Optics.of(spec.antialiasing, model, k, spec.rgb_readout_time)
+        self.rgb_lens = optics.lens
         self._renderer = CameraRenderer(
-            self.scene, self.rgb_camera, limits, self, context.warn, spec.antialiasing
+            self.scene, self.rgb_camera, limits, self, context.warn, optics
         )
         depth_limits = (spec.depth_clip_min, spec.depth_clip_max)
         self._depth_renderer = CameraRenderer(
@@ -135,6 +159,8 @@ class RgbdCamera(Sensor[RgbdReading]):
         same_place = np.allclose(self._rgb_pose, Pose(), atol=1e-9)
         self._are_one = (
             same_place
+            and optics.lens is None
+            and spec.rgb_readout_time == 0.0
             and self.rgb_camera == self.depth_camera
             and spec.rgb_clip_min == spec.depth_clip_min
             and spec.rgb_clip_max >= spec.depth_clip_max
@@ -183,17 +209,18 @@ class RgbdCamera(Sensor[RgbdReading]):
             depth_unit=spec.depth_resolution,
             segments=segments,
             things=things,
+            rgb_lens=self.rgb_lens,
         )
 
     def _rendered(self, state: StateView) -> tuple[Picture | None, FloatArray | Floats | None]:
         """Return the picture and the depths [m] that OpenGL gives; None: not sensed, or cast."""
         spec, depth = self.spec, None
         by_buffer = spec.sense_depth and not self._exact
-        pose = mounted(self.rgb_optical_mount, self.body, state.bodies)[0]
         if spec.sense_rgb and by_buffer and self._are_one:
+            pose = mounted(self.rgb_optical_mount, self.body, state.bodies)[0]
             both = self._renderer.render_both(pose, state)
             return both or (None, None)
-        rgb = self._renderer.render(pose, state) if spec.sense_rgb else None
+        rgb = self._renderer.take(self.rgb_optical_mount, state) if spec.sense_rgb else None
         if by_buffer:
             pose = mounted(self.optical_mount, self.body, state.bodies)[0]
             depth = self._depth_renderer.render_depth(pose, state)

@@ -27,14 +27,19 @@ from mvsim_core.specs.sensor_base import (
     CAMERA_MOUNT,
     DEMAND,
     DISPLAY,
+    DISTORTION,
+    DISTORTION_MODEL,
     DISTORTIONS,
     EXPOSURE,
     INTENSITY_MOUNT,
     LEVELS,
     POSE_ALIASES,
+    READOUT,
     SMOOTHING,
     SensorSpec,
+    all_coefficients,
     clip_errors,
+    distortion_errors,
     size_errors,
 )
 
@@ -55,9 +60,18 @@ class ColorCameraSpec(SensorSpec):
     antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
     exposure: float = param(1.0, check=POSITIVE, help=EXPOSURE)
     auto_exposure: bool = param(False, help=AUTO_EXPOSURE)
+    distortion_model: str = param("plumb_bob", check=one_of(*DISTORTIONS), help=DISTORTION_MODEL)
+    distortion: tuple[float, ...] = param((), conv=NUMBERS, help=DISTORTION)
+    readout_time: float = param(0.0, unit="s", check=NOT_NEGATIVE, help=READOUT)
+
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """All coefficients of the distortion; empty: none."""
+        return all_coefficients(self.distortion_model, self.distortion)
 
     def errors(self) -> Iterator[str]:
-        """Yield errors in the clip distances and the size."""
+        """Yield errors in the distortion, the clip distances and the size."""
+        yield from distortion_errors("distortion", self.distortion_model, self.distortion)
         yield from size_errors("ncols x nrows", self.ncols, self.nrows)
         yield from clip_errors("clip", self.clip_min, self.clip_max)
 
@@ -69,41 +83,6 @@ class CameraSpec(ColorCameraSpec):
     kind: str = "camera"
     pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
     segmentation: bool = param(False, help="also outputs the object that each pixel shows")
-    distortion_model: str = param(
-        "plumb_bob",
-        check=one_of(*DISTORTIONS),
-        help="extension: as in sensor_msgs/CameraInfo and OpenCV; equidistant is a fisheye",
-    )
-    distortion: tuple[float, ...] = param(
-        (),
-        conv=NUMBERS,
-        help="extension: k1 k2 p1 p2 [k3] of plumb_bob, k1 k2 k3 k4 of equidistant; absent: none",
-    )
-
-    readout_time: float = param(
-        0.0,
-        unit="s",
-        check=NOT_NEGATIVE,
-        help="extension: from the first row to the last, which is read at the time of the reading"
-        " (rolling shutter); the camera's own motion shows, that of others does not",
-    )
-
-    @property
-    def coefficients(self) -> tuple[float, ...]:
-        """All coefficients of the distortion; empty: none."""
-        missing = DISTORTIONS[self.distortion_model] - len(self.distortion)
-        return (*self.distortion, *(0.0,) * missing) if self.distortion else ()
-
-    def errors(self) -> Iterator[str]:
-        """Yield errors in the distortion, the clip distances and the size."""
-        most = DISTORTIONS[self.distortion_model]
-        if self.distortion and not 4 <= len(self.distortion) <= most:
-            wanted = "4" if most == 4 else "4 or 5"
-            yield (
-                f"distortion of {self.distortion_model} must be {wanted} numbers,"
-                f" got {len(self.distortion)}"
-            )
-        yield from ColorCameraSpec.errors(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +145,11 @@ class RgbdCameraSpec(SensorSpec):
     rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
     rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
     rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
+    rgb_distortion_model: str = param(
+        "plumb_bob", check=one_of(*DISTORTIONS), help=DISTORTION_MODEL
+    )
+    rgb_distortion: tuple[float, ...] = param((), conv=NUMBERS, help=DISTORTION)
+    rgb_readout_time: float = param(0.0, unit="s", check=NOT_NEGATIVE, help=READOUT)
     antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
     exposure: float = param(1.0, check=POSITIVE, help=EXPOSURE)
     auto_exposure: bool = param(False, help=AUTO_EXPOSURE)
@@ -183,8 +167,15 @@ class RgbdCameraSpec(SensorSpec):
     publish_ros_depth_image: bool = param(True, no_effect=DEMAND)
     publish_ros_colored_pointcloud: bool = param(False, no_effect=DEMAND)
 
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """All coefficients of the distortion of the colour camera; empty: none."""
+        return all_coefficients(self.rgb_distortion_model, self.rgb_distortion)
+
     def errors(self) -> Iterator[str]:
-        """Yield errors in the clip distances and the sizes."""
+        """Yield errors in the distortion, the clip distances and the sizes."""
+        model = self.rgb_distortion_model
+        yield from distortion_errors("rgb_distortion", model, self.rgb_distortion)
         yield from size_errors("depth_ncols x depth_nrows", self.depth_ncols, self.depth_nrows)
         yield from size_errors("rgb_ncols x rgb_nrows", self.rgb_ncols, self.rgb_nrows)
         yield from clip_errors("depth_clip", self.depth_clip_min, self.depth_clip_max)

@@ -183,12 +183,14 @@ POLYGON = Check(
 class Alias:
     """Another XML name of a field, possibly with another notation.
 
-    A `notice` is reported as a warning where the alias is used.
+    A `notice` is reported as a warning where the alias is used. With `inner` the value is not that
+    of the element of this name, but of its child of that name.
     """
 
     name: str
     converter: Converter[Any] | None = None
     notice: str = ""
+    inner: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

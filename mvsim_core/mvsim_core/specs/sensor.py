@@ -27,6 +27,7 @@ from mvsim_core.specs.params import (
     NOT_EMPTY,
     NOT_NEGATIVE,
     POSITIVE,
+    Alias,
     Variants,
     above,
     at_least,
@@ -243,26 +244,36 @@ class ImuSpec(SensorSpec):
         xml="angular_velocity_white_noise_std_noise",
         unit="rad/s",
         check=NOT_NEGATIVE,
-        also=("angular_velocity_std_noise", "gyroscope_noise"),
+        also=(
+            "angular_velocity_std_noise",
+            "gyroscope_noise",
+            Alias("gyroscope_noise", inner="noise_std"),
+        ),
     )
     linear_acceleration_white_noise: float = param(
         0.017,
         xml="linear_acceleration_white_noise_std_noise",
         unit="m/s^2",
         check=NOT_NEGATIVE,
-        also=("linear_acceleration_std_noise", "accelerometer_noise"),
+        also=(
+            "linear_acceleration_std_noise",
+            "accelerometer_noise",
+            Alias("accelerometer_noise", inner="noise_std"),
+        ),
     )
     angular_velocity_random_walk: float = param(
         0.0,
         xml="angular_velocity_random_walk_std_noise",
         unit="rad/s/sqrt(s)",
         check=NOT_NEGATIVE,
+        also=(Alias("gyroscope_noise", inner="bias_drift"),),
     )
     linear_acceleration_random_walk: float = param(
         0.0,
         xml="linear_acceleration_random_walk_std_noise",
         unit="m/s^2/sqrt(s)",
         check=NOT_NEGATIVE,
+        also=(Alias("accelerometer_noise", inner="bias_drift"),),
     )
     angular_velocity_start_bias: float = param(
         0.0,

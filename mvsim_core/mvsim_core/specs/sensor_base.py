@@ -57,6 +57,12 @@ TURN_ON = "extension: standard deviation of a constant that is drawn by seed for
 
 #: Models of lenses and their number of coefficients.
 DISTORTIONS = {"plumb_bob": 5, "equidistant": 4}
+DISTORTION_MODEL = "extension: as in sensor_msgs/CameraInfo and OpenCV; equidistant is a fisheye"
+DISTORTION = "extension: k1 k2 p1 p2 [k3] of plumb_bob, k1 k2 k3 k4 of equidistant; absent: none"
+READOUT = (
+    "extension: from the first row to the last, which is read at the time of the reading"
+    " (rolling shutter); the camera's own motion shows, that of others does not"
+)
 #: Most rays or pixels of one sensor; a 4K image has 8.3 million pixels.
 MOST_RAYS = 10_000_000
 
@@ -105,6 +111,19 @@ def clip_errors(name: str, low: float, high: float) -> Iterator[str]:
     """Yield an error if a least distance is not below the greatest one."""
     if low >= high:
         yield f"{name}_min ({low:g} m) must be below {name}_max ({high:g} m)"
+
+
+def all_coefficients(model: str, given: tuple[float, ...]) -> tuple[float, ...]:
+    """Return all coefficients of a distortion; empty: none."""
+    return (*given, *(0.0,) * (DISTORTIONS[model] - len(given))) if given else ()
+
+
+def distortion_errors(name: str, model: str, given: tuple[float, ...]) -> Iterator[str]:
+    """Yield an error if a model of lenses has another number of coefficients."""
+    most = DISTORTIONS[model]
+    if given and not 4 <= len(given) <= most:
+        wanted = "4" if most == 4 else "4 or 5"
+        yield f"{name} of {model} must be {wanted} numbers, got {len(given)}"
 
 
 def size_errors(names: str, columns: int, rows: int) -> Iterator[str]:

@@ -237,13 +237,17 @@ class Values:
 
 def _candidates(element: Element, alias: Alias, about: Param) -> Iterator[_Written]:
     """Yield the values that an element has under one name, in the param's own form first."""
-    children = [
-        _Written(element, child, child.line, alias, child.node.text)
-        for child in element.by_tag.get(alias.name, ())
-    ]
+    children = []
+    inside = [other.inner for other in about.aliases if other.inner and other.name == alias.name]
+    for child in element.by_tag.get(alias.name, ()):
+        if alias.inner:
+            values = child.by_tag.get(alias.inner, ())
+            children += [_Written(child, one, one.line, alias, one.node.text) for one in values]
+        elif not any(name in child.by_tag for name in inside):
+            children.append(_Written(element, child, child.line, alias, child.node.text))
     if about.form != "attribute":
         yield from children
-    if alias.name in element.node.attributes:
+    if alias.name in element.node.attributes and not alias.inner:
         line = element.attribute_line(alias.name)
         yield _Written(element, element, line, alias, element.node.attributes[alias.name])
     if about.form == "attribute":

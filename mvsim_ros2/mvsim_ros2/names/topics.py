@@ -347,7 +347,7 @@ LEFT_IMAGE = Topic(
     "{sensor}/left/image_raw",
     Image,
     5,
-    "Left image of a stereo pair: rgb8, rectified.",
+    "Left image of a stereo pair: rgb8; rectified, if its lenses have no distortion.",
     frame="{sensor}_optical_frame",
 )
 LEFT_IMAGE_COMPRESSED = _compressed(LEFT_IMAGE, "JPEG")

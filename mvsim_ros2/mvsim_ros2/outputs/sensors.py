@@ -414,8 +414,9 @@ class StereoOutput(MultiTopicOutput):
 
     def publish(self, reading: Any, stamp: Time) -> None:
         """Publish intrinsics and images."""
-        right = partial(camera_info_message, baseline=reading.baseline)
-        self._publish(0, camera_info_message, reading.camera, stamp)
+        left = partial(camera_info_message, lens=reading.lens)
+        right = partial(camera_info_message, lens=reading.lens, baseline=reading.baseline)
+        self._publish(0, left, reading.camera, stamp)
         self._publish(1, color_image_message, reading.left, stamp)
         self._publish(2, right, reading.camera, stamp)
         self._publish(3, color_image_message, reading.right, stamp)
@@ -445,7 +446,8 @@ class DepthCameraOutput(MultiTopicOutput):
         """Publish images, intrinsics, cloud and segmentation."""
         self._segments.publish(reading, stamp)
         if reading.rgb is not None:
-            self._publish(0, camera_info_message, reading.rgb_camera, stamp)
+            info = partial(camera_info_message, lens=reading.rgb_lens)
+            self._publish(0, info, reading.rgb_camera, stamp)
             self._publish(1, color_image_message, reading.rgb, stamp)
             self._publish(6, compressed_color_message, reading.rgb, stamp)
         if reading.depth is not None:

@@ -138,8 +138,8 @@ WARNINGS = {
     ),
     "visuals without models": (
         robot("<chassis><shape_from_visual/></chassis>", "<visual/>"),
-        "line 2: <visual>: r1: its models have no shape of any size: the default chassis is used"
-        " instead",
+        "line 2: <visual>: r1: its models have no shape of any size: a box over its wheels is"
+        " used instead",
     ),
     "a missing model that only sensors see": (
         robot("", "<visual><model_uri>/no/such.dae</model_uri></visual>")

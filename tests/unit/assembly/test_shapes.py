@@ -128,3 +128,18 @@ def test_dark_pixels_of_an_elevation_image_may_be_the_high_ones(tmp_path: Path) 
 def test_a_shape_without_area_is_refused(shape: str) -> None:
     with pytest.raises(BuildError, match="the collision shape of 'b1' has no area"):
         loaded(block(shape))
+
+
+def test_instead_of_a_missing_model_a_chassis_is_a_box_over_its_wheels() -> None:
+    """From the vehicle's origin to the outer sides of its wheels, at the heights of the file."""
+    trailer = """<vehicle name="t"><init_pose>0 0 0</init_pose><dynamics class="differential">
+      <l_wheel pos="-3 0.4" width="0.2" diameter="0.5"/>
+      <r_wheel pos="-3 -0.4" width="0.2" diameter="0.5"/>
+      <chassis zmin="0.3" zmax="2"><shape_from_visual/></chassis></dynamics>
+      <visual><model_uri>/no/such.dae</model_uri></visual></vehicle>"""
+    world = loaded(trailer)
+    assert any("a box over its wheels is used instead" in str(w) for w in world.warnings)
+    solid = world.vehicles["t"].polygons[0]
+    low, high = solid.min(axis=0), solid.max(axis=0)
+    assert (*low, *high) == pytest.approx((-3.25, -0.5, 0.0, 0.5))
+    assert world.vehicles["t"].z_range == (0.0, 2.0)  # with its wheels

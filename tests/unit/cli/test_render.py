@@ -106,6 +106,21 @@ def test_a_picture_is_written(mvsim: Outcome, tmp_path: Path) -> None:
     assert redness(pixels)[100, 160]
 
 
+@needs_gl
+def test_from_near_by_one_sees_what_is_near(mvsim: Outcome, tmp_path: Path) -> None:
+    """However large the world is, whose whole view begins far away."""
+    file, picture = tmp_path / "w.world.xml", tmp_path / "shot.png"
+    far = "".join(
+        f'<block name="far{x}"><static>true</static><init_pose>{x} {x} 0</init_pose></block>'
+        for x in (-300, 300)
+    )
+    file.write_text(world(RED.format(0, 0, "") + FLOOR.format(WIDE) + far))
+    eye = ("--eye", "3", "0", "1.5", "--at", "0", "0", "0.5")
+    code, _, _ = mvsim("render", str(file), "-o", str(picture), "--size", "320x200", *eye)
+    assert code == 0
+    assert redness(np.array(Image.open(picture)))[100, 160]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -158,6 +173,23 @@ def test_a_whole_world_fills_the_picture_and_no_more(size: tuple[int, int], top:
             assert np.ptp(columns) / np.ptp(rows) == pytest.approx(
                 (x + 0.5) / (y + 0.5), rel=0.05, abs=0.03
             )
+
+
+def test_storeys_are_part_of_the_whole_but_not_the_ground() -> None:
+    low, high = (
+        '<element class="horizontal_plane"><x_min>-40</x_min><x_max>40</x_max><y_min>-40</y_min>'
+        f"<y_max>40</y_max><z>{z}</z></element>"
+        for z in (0.0, 3.0)
+    )
+    near, far = (
+        math.dist(view.eye, view.at)
+        for view in (
+            load_world(text=world(RED.format(0, 0, "") + floors)).whole_view((320, 200))
+            for floors in (low, low + high)
+        )
+    )
+    assert near < 20.0
+    assert far > 80.0
 
 
 @needs_gl

@@ -50,6 +50,22 @@ def test_all_kinds_of_pictures_give_the_same_map(tmp_path, mode):
     assert (load_grid(tmp_path / "map.png").cells == expected).all()
 
 
+def test_what_is_transparent_is_unknown_with_and_without_yaml(tmp_path):
+    """Black that is transparent, the usual background of drawings, is no wall."""
+    pixels = np.zeros((4, 6, 4), np.uint8)
+    pixels[1, 2] = pixels[2, :] = (0, 0, 0, 255)
+    pixels[3, 1] = (255, 255, 255, 255)
+    Image.fromarray(pixels).save(tmp_path / "map.png")
+    (tmp_path / "map.yaml").write_text(
+        "image: map.png\nresolution: 0.1\norigin: [0, 0, 0]\nnegate: 0\n"
+        "occupied_thresh: 0.65\nfree_thresh: 0.196\n"
+    )
+    expected = np.full((4, 6), -1)
+    expected[1, 2], expected[2, :], expected[3, 1] = 100, 100, 0
+    for name in ("map.png", "map.yaml"):
+        assert (load_grid(tmp_path / name).cells == expected[::-1]).all()
+
+
 @pytest.mark.parametrize("name", ["map.gridmap", "map.gridmap.gz"])
 @pytest.mark.parametrize("bits", [8, 16])
 def test_mrpt_map(tmp_path, name, bits):

@@ -89,3 +89,45 @@ def test_a_sliding_camera_shears_near_things_only():
     assert columns[-1] == pytest.approx(99.5, abs=1.0)
     assert columns[0] - columns[-1] == pytest.approx(-200.0 * 0.1 / depth, abs=1.0)
     assert math.isclose(turning.time, 0.0)
+
+
+@needs_gl
+def test_all_colour_cameras_have_the_same_shutters_and_lenses():
+    """A camera, the left one of a pair and that of a depth camera at the same place."""
+    size = {"ncols": 120, "nrows": 90, "fx": 90, "fy": 90, "cx": 60, "cy": 45}
+    lens = {"distortion": "-0.05 0.01 0.002 0.001", "readout_time": 0.04}
+
+    def sensor(kind, name, pose, prefix=""):
+        numbers = "".join(
+            f"<{prefix}{key}>{value}</{prefix}{key}>" for key, value in (size | lens).items()
+        )
+        return f'<sensor class="{kind}" name="{name}"><pose_3d>{pose}</pose_3d>{numbers}</sensor>'
+
+    world = load_world(
+        text="""<mvsim_world><simul_timestep>0.01</simul_timestep>
+        <block name="post"><static>true</static><color>#ff0000</color><zmax>3</zmax>
+          <init_pose>3 0.2 0</init_pose></block>
+        <element class="vertical_plane"><x0>7</x0><y0>9</y0><x1>7</x1><y1>-9</y1>
+          <height>6</height><color>#00ff00</color></element>
+        <vehicle name="r"><init_pose>0 0 0</init_pose><dynamics class="differential">
+          <controller class="twist_ideal"/></dynamics>"""
+        + sensor("camera", "a", "0 0 1 -90 0 -90")
+        + sensor("stereo_camera", "b", "0 0 1 -90 0 -90")
+        + sensor("rgbd_camera", "d", "0 0 1 0 0 0", "rgb_")
+        + "</vehicle></mvsim_world>"
+    )
+    robot = world.vehicles["r"]
+    robot.set_twist(0.0, 0.0, 1.0)
+    world.run(0.11)
+    sensors = {name: robot.sensors[name] for name in "abd"}
+    alone, pair, both = (sensors[name].measure(world.data, 0, 0.0) for name in "abd")
+    assert (pair.left == alone.rgb).all()
+    assert (both.rgb == alone.rgb).all()
+    assert pair.lens == both.rgb_lens == alone.lens
+    assert (pair.left != pair.right).any()
+    cloud = both.cloud()
+    red = (cloud["rgb"] >> 16 > 100) & (cloud["rgb"] & 0xFF < 50)
+    green = (cloud["rgb"] >> 8 & 0xFF > 100) & ~red
+    seen = cloud["rgb"] > 0
+    assert red[seen & (cloud["z"] < 4.0)].mean() > 0.9
+    assert green[seen & (cloud["z"] > 5.0)].mean() > 0.9

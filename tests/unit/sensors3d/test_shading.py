@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from mvsim_core.geometry.poses import Pose
+from mvsim_core.rendering import shadow_fit
+from mvsim_core.rendering.culling import within
 from mvsim_core.rendering.pinhole import OPTICAL
-from mvsim_core.scene3d import Lights, Material, solids
+from mvsim_core.scene3d import Lights, Material, Part, solids
 from mvsim_core.threads import in_parts
-from tests.unit.sensors3d.scenes import NO_STATE, scene
+from tests.unit.sensors3d.scenes import NO_STATE, body_rows, scene, scene_of, state_of
 from tests.unit.sensors3d.test_cameras import (
     FLOOR,
     LEFT,
@@ -159,3 +161,33 @@ def test_without_ground_things_still_throw_shadows_on_the_level_0():
     assert (darker[:58] == 0).all()
     depth = depth_camera(scene(table, lights=overhead), pose=Pose(z=1.0))
     assert np.isnan(depth.measure(NO_STATE, 0, 0.0).depth[row, 80])
+
+
+def test_leaving_out_what_throws_no_shadow_into_a_picture_changes_no_pixel(monkeypatch):
+    """Things around a camera that looks anywhere, at a low sun and a high one."""
+    numbers = np.random.default_rng(3)
+    places = numbers.uniform((-8, -8, 0.2), (8, 8, 3.0), (40, 3))
+    bodies = body_rows(*(Pose(*place) for place in places.tolist()))
+    things = [Part(solids.box((-0.3, -0.3, -0.2), (0.3, 0.3, 0.2)), body=k) for k in range(40)]
+    ground = Part(solids.rectangle((-20, 20), (-20, 20), 0.0))
+    counts: list[tuple[int, int]] = []
+
+    def counted(planes, balls):
+        inside = within(planes, balls)
+        counts.append((int(inside.sum()), len(balls)))
+        return inside
+
+    monkeypatch.setattr(shadow_fit, "within", counted)
+    found = []
+    for planes_of in (shadow_fit.casting, lambda planes, way: planes[:0]):
+        monkeypatch.setattr(shadow_fit, "casting", planes_of)
+        for elevation in (0.3, 1.2):
+            world = scene_of(ground, *things, lights=Lights(elevation=elevation, azimuth=1.0))
+            for yaw in range(6):
+                pose = Pose(0.5, 0.1, 1.5, OPTICAL.roll - 0.2, 0.0, OPTICAL.yaw + yaw)
+                reading = camera(world, pose=pose).measure(state_of(bodies), 0, 0.0)
+                found.append(reading.rgb)
+    half = len(found) // 2
+    assert all((a == b).all() for a, b in zip(found[:half], found[half:], strict=True))
+    fewer, all_of_them = (sum(n for n, _ in part) for part in (counts[:24], counts[24:]))
+    assert fewer < 0.7 * all_of_them

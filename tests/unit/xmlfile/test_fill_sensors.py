@@ -71,6 +71,23 @@ def test_names_of_the_ros_2_tutorial() -> None:
     assert imu.linear_acceleration_white_noise == 0.2
 
 
+def test_nested_noise_of_the_ros_2_tutorial() -> None:
+    imu = sensor(
+        "imu",
+        "<gyroscope_noise><noise_std>1e-3</noise_std><bias_drift>1e-6</bias_drift>"
+        "</gyroscope_noise><accelerometer_noise> <noise_std>0.2</noise_std> "
+        "</accelerometer_noise>",
+    )
+    assert isinstance(imu, ImuSpec)
+    assert imu.angular_velocity_white_noise == 1e-3
+    assert imu.angular_velocity_random_walk == 1e-6
+    assert imu.linear_acceleration_white_noise == 0.2
+    assert imu.linear_acceleration_random_walk == 0.0
+    text = "<gyroscope_noise><noise_std>-1</noise_std></gyroscope_noise>"
+    with pytest.raises(WorldFileError, match="gyroscope_noise must be >= 0"):
+        world(f'<sensor class="imu">{text}</sensor>')
+
+
 def test_six_numbers_in_pose_are_taken_with_a_notice() -> None:
     body = f"""<vehicle name="r1">{DIFFERENTIAL}{ORIGIN}<sensor class="laser">
       <pose>0.15 0 0.3 90 0 0</pose></sensor></vehicle>"""

@@ -106,8 +106,9 @@ def test_no_two_fields_share_a_name() -> None:
         seen: set[str] = set()
         for field, about in params(spec):
             for alias in about.named(field):
-                assert alias.name not in seen, f"{name}: {alias.name}"
-                seen.add(alias.name)
+                written = f"{alias.name}/{alias.inner}"
+                assert written not in seen, f"{name}: {written}"
+                seen.add(written)
 
 
 def test_specs_are_frozen_and_compare_by_value() -> None:
