@@ -8,7 +8,7 @@ from typing import Any
 
 import launch_testing.actions
 import numpy as np
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from ament_index_python.packages import get_package_prefix
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from nav_msgs.msg import Odometry
@@ -30,7 +30,7 @@ def missing(*packages: str) -> str:
     for package in packages:
         try:
             get_package_prefix(package)
-        except PackageNotFoundError:
+        except LookupError:
             return package
     return ""
 

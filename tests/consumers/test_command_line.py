@@ -43,6 +43,7 @@ def ros2(domain_pool: DomainPool, tmp_path_factory: pytest.TempPathFactory) -> I
     shell = Shell(domain, folder)
     eventually(lambda: "/clock" in shell("topic", "list"), "/clock", 300.0)
     yield shell
+    shell("daemon", "stop")
     node.close()
     domain_pool.give_back(domain)
 

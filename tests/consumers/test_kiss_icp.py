@@ -11,17 +11,15 @@ from typing import Any
 import pytest
 
 pytest.importorskip("launch_testing", reason="the package launch_testing is not installed")
-pytest.importorskip("launch_ros", reason="the package launch_ros is not installed")
 
 from geometry_msgs.msg import TwistStamped
-from launch_ros.actions import Node
 from nav_msgs.msg import Odometry
 
-from tests.consumers.launched import START, ConsumerTest, description
+from tests.consumers.launched import START, ConsumerTest, description, missing
 from tests.ros.node_process import eventually
 from tests.ros.worlds import COURIER
 
-PACKAGES = ("kiss_icp",)
+PACKAGES = "kiss_icp", "launch_ros"
 LIDAR = """<sensor class="lidar3d" name="top"><pose_3d>0 0 0.6 0 0 0</pose_3d>
 <vert_nrays>16</vert_nrays><horz_nrays>900</horz_nrays><sensor_period>0.1</sensor_period></sensor>"""
 BLOCK = """<block><init_pose>{x} {y} {yaw}</init_pose><static>true</static><zmax>3</zmax>
@@ -42,6 +40,10 @@ def world() -> str:
 
 @pytest.mark.launch_test
 def generate_test_description() -> Any:
+    if missing(*PACKAGES):
+        return description("sim", *PACKAGES)
+    from launch_ros.actions import Node
+
     node = Node(
         package="kiss_icp",
         executable="kiss_icp_node",
