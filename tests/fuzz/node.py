@@ -63,7 +63,9 @@ SYSTEM = re.compile(
     r"|run/|var/cache/fontconfig|opt/|root/\.cache|home/[^/]+/\.cache)"
 )
 #: Written by every node: caches of Python and of kernels, shared memory of DDS, the log of ROS.
-WRITTEN = re.compile(r"/__pycache__/|^/dev/(null|tty|shm/(sem\.)?fastdds_)|/\.ros/log/")
+WRITTEN = re.compile(
+    r"/__pycache__/|^/dev/(null|tty|shm/(sem\.)?fastdds_|shm/sem\.\w{6}$)|/\.ros/log/"
+)
 OPENED = re.compile(r"(?:openat|open|creat|rename\w*|unlink\w*|mkdir\w*)\((.*)")
 
 

@@ -142,6 +142,7 @@ def test_nav2_s_arguments_place_the_robot_and_leave_no_file(
     place = {"namespace": "r7", "x_pose": "-4.5", "y_pose": "0.5", "yaw": "1.57"}
     with launched(domain_pool, tmp_path, "nav2.launch.py", **ALONE, **place) as (launch, observer):
         observer.subscribe("/r7/ground_truth/odom", Odometry)
+        eventually(lambda: observer.all("/r7/ground_truth/odom"), "the ground truth", START)
         pose = observer.newest("/r7/ground_truth/odom").pose.pose
         assert (pose.position.x, pose.position.y) == pytest.approx((-4.5, 0.5), abs=1e-3)
         assert pose.orientation.z == pytest.approx(0.7068, abs=1e-3)
