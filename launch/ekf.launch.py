@@ -21,8 +21,13 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
-from mvsim_core import MvsimError, read_world
-from mvsim_ros2.launch_helpers import declare_arguments, node_if_installed, node_parameters
+from mvsim_core import MvsimError
+from mvsim_ros2.launch_helpers import (
+    datum_of,
+    declare_arguments,
+    node_if_installed,
+    node_parameters,
+)
 
 SHARE = Path(__file__).absolute().parents[1]
 
@@ -55,13 +60,11 @@ def _set_datum(context: LaunchContext) -> list[Any]:
     if LaunchConfiguration("datum").perform(context):
         return []
     try:
-        georeference = read_world(name)[0].georeference
+        datum = datum_of(name)
     except MvsimError:
         return []  # the simulator reports the errors of the file
-    if not georeference.given:
+    if not datum:
         return [LogInfo(msg=f"{name} has no <georeference>: GPS waits for the argument datum")]
-    # The third value rotates the map; IMU orientations are relative to east already.
-    datum = f"[{float(georeference.latitude)!r}, {float(georeference.longitude)!r}, 0.0]"
     return [SetLaunchConfiguration("datum", datum)]
 
 

@@ -96,7 +96,8 @@ def fingerprint(kind: str) -> str:
     """A hash of all that the environment depends on."""
     files = [BUILD, *REQUIREMENTS[kind], "scripts/bootstrap.py"]
     files += [f"{name}/{file}" for name in PACKAGES for file in ("setup.cfg", "package.xml")]
-    parts = [TAG, str(ROOT), interface_key()]
+    launch = sorted(path.name for path in (ROOT / "launch").iterdir())
+    parts = [TAG, str(ROOT), interface_key(), *launch]
     return digest([part.encode() for part in parts] + [(ROOT / f).read_bytes() for f in files])
 
 
@@ -218,10 +219,18 @@ def link_shares() -> None:
     """Registers both packages in the ament index, as colcon's symlink install would.
 
     An editable install carries no data files; with these links a package's share folder holds
-    the checkout's launch files and worlds, and ROS tools find its executables.
+    the checkout's launch files and worlds, and ROS tools find its executables. `ros2 launch`
+    follows links to files, and none to folders.
     """
     for package in PACKAGES:
-        link(VENV / "share" / package, ROOT / package)
+        share = VENV / "share" / package
+        if share.is_symlink():  # as older versions made it
+            share.unlink()
+        shutil.rmtree(share, ignore_errors=True)
+        for path in (ROOT / package).iterdir():
+            files = path.iterdir() if path.name == "launch" else [path]
+            for file in files:
+                link(share / file.relative_to(ROOT / package), file)
         marker = VENV / "share" / "ament_index" / "resource_index" / "packages" / package
         link(marker, ROOT / package / "resource" / package)
     for name in ("mvsim_node", "mvsim_demo"):

@@ -29,6 +29,8 @@ from launch.substitutions import IfElseSubstitution, LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import Parameter
 
+from mvsim_core import read_world
+
 
 def declare_arguments(arguments: Mapping[str, tuple[Any, str]]) -> list[DeclareLaunchArgument]:
     """Return the declarations of launch arguments.
@@ -115,6 +117,23 @@ def missing_package(package: str) -> str:
             f" (apt: ros-$ROS_DISTRO-{package.replace('_', '-')})"
         )
     return ""
+
+
+def datum_of(world_file: str) -> str:
+    """Return the origin of a world as navsat_transform's parameter datum; "": it has none.
+
+    Args:
+        world_file: The world file.
+
+    Raises:
+        WorldFileError: The file has errors.
+    """
+    origin = read_world(world_file)[0].georeference.origin
+    if origin is None:
+        return ""
+    # A whole number ends the node. The third value rotates the map; IMU orientations are
+    # relative to east already.
+    return f"[{float(origin[0])!r}, {float(origin[1])!r}, 0.0]"
 
 
 def params_with_namespaced_costmaps(params_file: str, namespace: str) -> str:

@@ -297,6 +297,7 @@ class MvsimNode(Node):
         self._outputs.publish_diagnostics(statistics, simulation.faults, simulation.renamed)
         if statistics.slow:
             self.get_logger().warning(f"too slow: {statistics}", throttle_duration_sec=10.0)
+        self._expired &= self._simulation.world.vehicles.keys()
         for name, vehicle in self._simulation.world.vehicles.items():
             if not vehicle.command_expired:
                 self._expired.discard(name)

@@ -8,20 +8,19 @@ from typing import Any
 
 import launch_testing.actions
 import numpy as np
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from ament_index_python.packages import get_package_prefix
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_testing.util import KeepAliveProc
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 
 from launch import LaunchDescription
 from tests.conftest import ROOT, DomainPool
-from tests.ros.node_process import LATCHED, Observer, eventually
+from tests.ros.node_process import LATCHED, START, Observer, eventually
 from tests.ros.rules import as_matrix, pose_matrix
 
-#: Time until a consumer has started, on a machine that compiles kernels first [s].
-START = 240.0
 _pool = DomainPool()
 
 
@@ -30,7 +29,7 @@ def missing(*packages: str) -> str:
     for package in packages:
         try:
             get_package_prefix(package)
-        except PackageNotFoundError:
+        except LookupError:
             return package
     return ""
 
@@ -39,7 +38,7 @@ def description(name: str, *packages: str, extra: tuple[Any, ...] = (), **given:
     """Return a launch file of the suite with some actions; nothing if a package is missing."""
     ready = launch_testing.actions.ReadyToTest()
     if missing(*packages):
-        return LaunchDescription([ready])
+        return LaunchDescription([KeepAliveProc(), ready])  # a launch of nothing ends too soon
     os.environ["ROS_DOMAIN_ID"] = str(_pool.take())
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     source = PythonLaunchDescriptionSource(str(ROOT / "launch" / f"{name}.launch.py"))

@@ -41,10 +41,13 @@ def ros2(domain_pool: DomainPool, tmp_path_factory: pytest.TempPathFactory) -> I
     domain = domain_pool.take()
     node = NodeProcess(domain, one_robot(folder))
     shell = Shell(domain, folder)
-    eventually(lambda: "/clock" in shell("topic", "list"), "/clock", 300.0)
-    yield shell
-    node.close()
-    domain_pool.give_back(domain)
+    try:
+        eventually(lambda: "/clock" in shell("topic", "list"), "/clock", 300.0)
+        yield shell
+    finally:
+        node.close()
+        shell("daemon", "stop")
+        domain_pool.give_back(domain)
 
 
 def test_topics(ros2: Shell) -> None:

@@ -18,7 +18,7 @@ import re
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +37,7 @@ from mvsim_ros2.simulation.worlds import PACKAGE_WORLDS
 from tests.conftest import DomainPool
 from tests.fuzz.messages import Filler, interface_type
 from tests.fuzz.mutations import HOSTILE, WORDS, Mutator
-from tests.ros.node_process import NodeProcess, Observer, eventually, known, nanoseconds
+from tests.ros.node_process import START, NodeProcess, Observer, eventually, known, nanoseconds
 from tests.ros.worlds import CAR, COURIER, crowded, three_robots
 from tests.soak.soak import memory
 from tests.unit.xmlfile.test_fuzz import PROPER
@@ -46,8 +46,6 @@ from tests.unit.xmlfile.test_fuzz import PROPER
 SECRET = "QvSecretOfTheUserZx"
 #: Longest time [s] that an answer may take; a load takes 2 s on an idle machine.
 ANSWER = 60.0
-#: Longest time of a start, which may compile kernels [s].
-START = 300.0
 #: Time between two looks for an answer [s].
 POLL = 0.002
 #: Time between two looks after which this process was stopped in between [s].
@@ -65,7 +63,9 @@ SYSTEM = re.compile(
     r"|run/|var/cache/fontconfig|opt/|root/\.cache|home/[^/]+/\.cache)"
 )
 #: Written by every node: caches of Python and of kernels, shared memory of DDS, the log of ROS.
-WRITTEN = re.compile(r"/__pycache__/|^/dev/(null|tty|shm/(sem\.)?fastdds_)|/\.ros/log/")
+WRITTEN = re.compile(
+    r"/__pycache__/|^/dev/(null|tty|shm/(sem\.)?fastdds_|shm/sem\.\w{6}$)|/\.ros/log/"
+)
 OPENED = re.compile(r"(?:openat|open|creat|rename\w*|unlink\w*|mkdir\w*)\((.*)")
 
 
@@ -124,7 +124,7 @@ class Client:
             self._texts[name] = self._name
         self._filler = Filler(self._random, self._texts)
         self._secrets = secrets()
-        self.last = ""
+        self.calls: deque[str] = deque(maxlen=20)
         self._connect()
 
     def _connect(self) -> None:
@@ -177,7 +177,7 @@ class Client:
 
     def ask(self, name: str, request: Any) -> Any:
         """Return the answer to a request; None: there is none."""
-        self.last = f"{name} {str(request)[:3000]}"
+        self.calls.append(f"{name} {str(request)[:3000]}")
         future = self._services[name].call_async(request)
         polls, paused, before = 0, False, time.monotonic()
         while not future.done() and polls * POLL < ANSWER:
@@ -211,7 +211,7 @@ class Client:
             kind = interface_type(self._random.choice(kinds))  # a participant has one a topic
             self._publishers[name] = kind, self._node.create_publisher(kind, name, 10)
         kind, publisher = self._publishers[name]
-        self.last = name
+        self.calls.append(name)
         for _ in range(self._random.choice((1, 1, 5, 30))):
             publisher.publish(self._filler.fill(kind()))
 
@@ -247,6 +247,7 @@ class Client:
         """Bring the simulation to play in real time, and wait until the clock goes on."""
         self._set_parameter("realtime_factor", 1.0)
         state = self._service("GetSimulationState")
+        assert state is not None, "the state of the simulation is not answered"
         if state.state.state == SimulationState.STATE_NO_WORLD:
             self._service("LoadWorld", uri="test.world.xml")
         self._service("SetSimulationState", state=SimulationState(state=1))
@@ -379,7 +380,9 @@ def _rounds(
             report("this process was stopped for a while")
             client.reconnect()
         except AssertionError as error:
-            seen.faults.append(f"{error}; the last call: {client.last}")
+            calls = "\n  ".join(client.calls)
+            seen.faults.append(f"{error}; the last calls:\n  {calls}")
+            report(seen.faults[-1])
         if node.process.poll() is not None:
             code = node.process.poll()
             seen.faults.append(f"the node ended with {code}: {node.output[-3000:]}")

@@ -220,6 +220,8 @@ def main() -> int:
         while time.monotonic() < end:
             text = mutator.world()
             found = outcome(text, folder)
+            if found.kind.startswith("slow "):  # kernels compile at their first use
+                found = outcome(text, folder)
             counts[found.kind] += 1
             slowest = max(slowest, found, key=lambda o: o.load)
             largest = max(largest, found, key=lambda o: o.memory)

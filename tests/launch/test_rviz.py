@@ -20,7 +20,7 @@ pytest.importorskip("ackermann_msgs")
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 
 from tests.conftest import ROOT, DomainPool
-from tests.ros.node_process import LATCHED, NodeProcess, Observer, eventually
+from tests.ros.node_process import LATCHED, START, NodeProcess, Observer, eventually
 
 pytestmark = pytest.mark.ros
 
@@ -133,7 +133,9 @@ def test_the_simulator_publishes_what_is_shown(path: Path, domain_pool: DomainPo
 
 def assert_compatible(observer: Observer, one: Shown) -> None:
     """The simulator publishes a topic, and offers what the display asks for."""
-    (end,) = eventually(lambda: observer.node.get_publishers_info_by_topic(one.topic), one.topic)
+    (end,) = eventually(
+        lambda: observer.node.get_publishers_info_by_topic(one.topic), one.topic, START
+    )
     assert end.topic_type == TYPES[one.kind]
     assert end.qos_profile.reliability == ReliabilityPolicy.RELIABLE
     if one.latched:
@@ -146,7 +148,7 @@ def frames_of(observer: Observer) -> set[str]:
 
     observer.subscribe("/tf", TFMessage)
     observer.subscribe("/tf_static", TFMessage, LATCHED)
-    messages = eventually(lambda: observer.all("/tf"), "a transform")
+    messages = eventually(lambda: observer.all("/tf"), "a transform", START)
     links = [t for m in messages for t in m.transforms]
     return {t.header.frame_id for t in links} | {t.child_frame_id for t in links}
 

@@ -22,7 +22,7 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
 from tests.conftest import ROOT, DomainPool
-from tests.ros.node_process import Observer, environment, eventually
+from tests.ros.node_process import START, Observer, environment, eventually
 
 pytestmark = [
     pytest.mark.ros,
@@ -99,7 +99,7 @@ def topics(observer: Observer) -> set[str]:
 def test_it_starts_simulates_and_ends(name: str, domain_pool: DomainPool, tmp_path: Path) -> None:
     with launched(domain_pool, tmp_path, name, **WORLD, **ALONE) as (launch, observer):
         observer.subscribe("/clock", Clock)
-        eventually(lambda: len(observer.all("/clock")) > 50, "/clock")
+        eventually(lambda: len(observer.all("/clock")) > 50, "/clock", START)
         assert launch.interrupt() == 0
         assert "process has finished cleanly" in launch.output
         assert "Traceback" not in launch.output
@@ -131,7 +131,7 @@ def test_as_many_robots_as_are_asked_for(
             f"{robot}{odom}" for robot in robots for odom in ("/odom", "/ground_truth/odom")
         }
         expected |= {f"{space}/tf" for space in spaces}
-        eventually(lambda: expected <= topics(observer), "topics")
+        eventually(lambda: expected <= topics(observer), "topics", START)
         assert {t for t in topics(observer) if t.endswith(("/odom", "/tf"))} == expected
         assert launch.interrupt() == 0
 
@@ -142,6 +142,7 @@ def test_nav2_s_arguments_place_the_robot_and_leave_no_file(
     place = {"namespace": "r7", "x_pose": "-4.5", "y_pose": "0.5", "yaw": "1.57"}
     with launched(domain_pool, tmp_path, "nav2.launch.py", **ALONE, **place) as (launch, observer):
         observer.subscribe("/r7/ground_truth/odom", Odometry)
+        eventually(lambda: observer.all("/r7/ground_truth/odom"), "the ground truth", START)
         pose = observer.newest("/r7/ground_truth/odom").pose.pose
         assert (pose.position.x, pose.position.y) == pytest.approx((-4.5, 0.5), abs=1e-3)
         assert pose.orientation.z == pytest.approx(0.7068, abs=1e-3)

@@ -3,6 +3,7 @@
 """The set-up script where something is missing; its usual way is what runs these tests."""
 
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -98,3 +99,21 @@ def test_alien_variables_stay_outside(
     environment = bootstrap.clean()
     assert "PYTHONPATH" not in environment
     assert environment["HOME"] == "/home/someone"
+
+
+def test_launch_finds_its_files_by_links_to_them(
+    bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`ros2 launch` follows no link to a folder below the share folder of a package."""
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
+    (tmp_path / "share").mkdir()
+    (tmp_path / "share" / "mvsim_ros2").symlink_to(bootstrap.ROOT / "mvsim_ros2")
+    for _ in range(2):
+        bootstrap.link_shares()
+        found = {
+            name for _, _, files in os.walk(tmp_path / "share" / "mvsim_ros2") for name in files
+        }
+        assert {"package.xml", "sim.launch.py", "sim.launch.xml"} <= found
+    share = tmp_path / "share" / "mvsim_ros2"
+    assert (share / "worlds" / "warehouse.world.xml").is_file()
+    assert (bootstrap.ROOT / "mvsim_ros2" / "package.xml").is_file()

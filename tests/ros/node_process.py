@@ -21,6 +21,8 @@ from mvsim_ros2.runtime import fast_dds
 from mvsim_ros2.runtime.executor import ExecutorThread
 
 TIMEOUT = 20.0
+#: Longest time of a start, which may compile kernels [s].
+START = 300.0
 LATCHED = QoSProfile(
     depth=10,
     reliability=ReliabilityPolicy.RELIABLE,

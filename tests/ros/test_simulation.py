@@ -13,6 +13,7 @@ import pytest
 from mvsim_core import Pose, World, load_world
 from mvsim_core.world import request_queue
 from mvsim_core.world.request_queue import RequestQueue
+from mvsim_ros2.names import topic_names
 from mvsim_ros2.names.topic_names import VehicleTopicNames
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.simulation import (
@@ -267,6 +268,21 @@ def test_topics_of_spawned_vehicles() -> None:
     assert names.of("r.2").topic("odom") == "r_2_2/odom"
     assert names.of("r-2").topic("odom") == "r_2/odom"  # the same when it is spawned again
     assert names.of("x", "/fleet/x").topic("odom") == "/fleet/x/odom"
+
+
+def test_names_of_vehicles_that_are_gone_are_kept_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(topic_names, "MOST_GONE", 2)
+    names = VehicleTopicNames(Settings(), ["r1"])
+    for vehicle in ("a b", "a-b", "c", "d"):
+        names.of(vehicle)
+    names.drop_oldest({"r1", "d"})
+    assert names.of("a-b").topic("odom") == "a_b_2/odom"  # is kept
+    names.of("e")
+    names.drop_oldest({"r1"})
+    assert names.of("a-b").topic("odom") == "a_b/odom"
+    assert names.of("r1").topic("odom") == "odom"
 
 
 def test_the_exact_name_keeps_its_topics(simulation: Simulation, world: World) -> None:

@@ -28,7 +28,7 @@ from simulation_interfaces.msg import EntityState, SimulationState
 from tf2_msgs.msg import TFMessage
 
 from tests.conftest import DomainPool
-from tests.ros.node_process import NodeProcess, Observer, eventually, nanoseconds
+from tests.ros.node_process import START, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.service_client import Client, placed
 from tests.ros.worlds import crowded
 
@@ -251,7 +251,7 @@ def soak(
                 observer.node.create_subscription(LaserScan, f"/{name}/scan", watch.scan, 100)
             for topic, kind in (("/r1/odom", Odometry), ("/r1/tf", TFMessage)):
                 observer.node.create_subscription(kind, topic, watch.other, 1000, raw=True)
-            eventually(lambda: watch.now, "/clock")
+            eventually(lambda: watch.now, "/clock", START)
             samples = _use(
                 Users(observer.node, watch, seed), node, watch, (seconds, period), report
             )

@@ -16,6 +16,7 @@ from mvsim_core.elements import occupancy_grid, point_files
 from mvsim_core.meshes.readers import MeshError, read_mesh
 from mvsim_core.sensors import SENSORS
 from mvsim_core.specs.params import NOWHERE, Where
+from mvsim_core.xmlfile import loader
 
 ROBOT = """<vehicle name="r1"><init_pose>0 0 0</init_pose>
   <dynamics class="differential">{dynamics}<chassis mass="10">{chassis}</chassis>
@@ -126,6 +127,13 @@ def test_amounts_are_counted_before_anything_is_built(monkeypatch: pytest.Monkey
     blocks = "<for var='i' from='1' to='3'><block><init_pose>$f{2*i} 0 0</init_pose></block></for>"
     with pytest.raises(BuildError, match="3 vehicles, blocks and actors, at most 2"):
         load_world(text=f"<mvsim_world>{blocks}</mvsim_world>")
+    planes = "<element class='vertical_plane'/>" * 3
+    monkeypatch.setattr(limits, "MOST_ELEMENTS", 2)
+    with pytest.raises(BuildError, match="3 elements, at most 2"):
+        load_world(text=f"<mvsim_world>{planes}</mvsim_world>")
+    monkeypatch.setattr(loader, "MOST_ELEMENTS", 2)
+    with pytest.raises(WorldFileError, match="more than 2 elements"):
+        load_world(text=f"<mvsim_world>{planes}</mvsim_world>")
 
 
 def test_a_log_that_cannot_be_written_ends_and_the_run_goes_on(

@@ -11,7 +11,16 @@ from weakref import ref
 
 import pytest
 
-from mvsim_core import BuildError, CommandError, UnknownName, WorldFileError, load_world
+from mvsim_core import (
+    BuildError,
+    CommandError,
+    UnknownName,
+    Vehicle,
+    WorldFileError,
+    load_world,
+)
+from mvsim_core.state.entities import EntityModel
+from mvsim_core.world import base
 from tests.physics.worlds import block, car, cart, twist_pid, world
 
 PID = twist_pid()
@@ -345,3 +354,39 @@ def test_sensors_of_removed_vehicles_are_kept_by_their_users_alone() -> None:
     w.remove("a")
     w.restore(start)
     assert w.vehicles["a"].sensors["eye"] is eye
+
+
+def test_vehicles_that_come_and_go_leave_nothing() -> None:
+    """Models of each text that was read, and a handle for each name, were kept."""
+
+    def living() -> int:
+        gc.collect()
+        return sum(isinstance(o, EntityModel | Vehicle) for o in gc.get_objects())
+
+    w = load_world(text=world(cart("a")))
+    kept = w.vehicles["a"]
+
+    def use(first: int, number: int) -> None:
+        for k in range(first, first + number):
+            w.add_vehicle(cart(f"v{k}", pose="3 0 0"), name=f"v{k}")
+            w.step()
+            w.remove(f"v{k}")
+
+    use(0, 100)  # fills what is kept for the next one of a kind
+    before = living()
+    use(100, 40)
+    assert living() == before
+    assert w.vehicles["a"] is kept
+
+
+def test_the_reason_of_a_removal_is_kept_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "MOST_REASONS", 2)
+    w = load_world(text=world(cart("a"), cart("b", pose="3 0 0"), cart("c", pose="6 0 0")))
+    handles = [w.vehicles[name] for name in "abc"]
+    for name in "abc":
+        w.remove(name)
+    reasons = "is not in this world", "was removed at 0 s", "was removed at 0 s"
+    for handle, reason in zip(handles, reasons, strict=True):
+        assert not handle.valid
+        with pytest.raises(UnknownName, match=reason):
+            _ = handle.pose

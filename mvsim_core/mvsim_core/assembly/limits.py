@@ -17,7 +17,7 @@ from mvsim_core.specs.sensor import (
     SensorSpec,
     StereoCameraSpec,
 )
-from mvsim_core.specs.simulable import MOST_BODIES, MOST_VEHICLES
+from mvsim_core.specs.simulable import MOST_BODIES, MOST_ELEMENTS, MOST_VEHICLES
 from mvsim_core.specs.world import WorldSpec
 
 #: Rays and pixels of all sensors together; each takes some hundred bytes.
@@ -74,6 +74,7 @@ def _excess(spec: WorldSpec) -> Iterator[Problem]:
         ("wheels", wheels, MOST_WHEELS),
         ("vehicles", len(spec.vehicles), MOST_VEHICLES),
         ("vehicles, blocks and actors", bodies, MOST_BODIES),
+        ("elements", len(spec.elements), MOST_ELEMENTS),
     ):
         if number > most:
             text = f"the world has {number} {what}, at most {most} are allowed"

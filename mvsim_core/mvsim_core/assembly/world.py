@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import fields, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -61,8 +63,8 @@ from mvsim_core.xmlfile import FileState, read_vehicle
 
 #: Longest step when the file leaves it to us [s]; stiff controllers need a shorter one.
 AUTO_STEP = 0.005
-#: Models that are kept as the first of their kind; a world has few kinds, or no two of one.
-MOST_KINDS = 1024
+#: Models without an entity that are kept, for vehicles that are added and removed in turn.
+RECENT = 16
 _OWN_FIELDS = ("where", "name", "init_pose")
 
 Kind = tuple[Any, ...]
@@ -91,7 +93,9 @@ class Assembler:
         self._grids: list[tuple[OccupancyGridSpec, GridMap]] = []
         self._maps: list[tuple[Rows, FloatArray]] = []
         self._clouds: list[tuple[PointcloudSpec, FloatArray]] = []
-        self._kinds: dict[Kind, EntityModel] = {}
+        # Keys hold ids of specs, which live as long as the model of them.
+        self._kinds: WeakValueDictionary[Kind, EntityModel] = WeakValueDictionary()
+        self._recent: deque[EntityModel] = deque(maxlen=RECENT)
         check_amounts(spec)
         with building(spec.where, "mvsim_world"):
             self._dt = self._time_step()
@@ -220,9 +224,8 @@ class Assembler:
         ):
             model = build(spec)
         if len(self.warnings) == before:  # the warning of each entity names it
-            if len(self._kinds) >= MOST_KINDS:
-                self._kinds.clear()
             self._kinds[key] = model
+            self._recent.append(model)
         return model
 
     def _new_vehicle(self, spec: VehicleSpec) -> EntityModel:

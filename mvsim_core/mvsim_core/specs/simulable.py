@@ -23,6 +23,8 @@ from mvsim_core.specs.params import POSITIVE, Alias, Spec, no_effect_hint, one_o
 
 #: Vehicles of a world, and vehicles, blocks and actors together: what loads in about 2 s.
 MOST_VEHICLES, MOST_BODIES = 10_000, 20_000
+#: Elements of a world, such as vertical planes: likewise.
+MOST_ELEMENTS = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

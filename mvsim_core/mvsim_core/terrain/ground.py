@@ -43,7 +43,7 @@ NO_BODIES: Rows = np.zeros(0, BODY)
 NO_PROBES: Rows = np.zeros(0, PROBE)
 CORNER = np.dtype(("f8", (2,)))
 #: Kinds of entities whose supports are kept; a world has few, or no two entities of one.
-MOST_STANCES = 1024
+MOST_STANCES = 64
 
 
 class GroundState(State, Protocol):
@@ -225,7 +225,7 @@ class Ground:
             else:
                 stance = (_supports(model), _probes(model))
             if len(self._stances) >= MOST_STANCES:
-                self._stances.clear()
+                del self._stances[next(iter(self._stances))]
             self._stances[key] = (*stance, model)
         return self._stances[key][:2]
 

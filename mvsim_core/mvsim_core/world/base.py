@@ -32,6 +32,8 @@ STILL = (
     *("wz_before", "vz", "roll_rate", "pitch_rate", "az_up", "roll_acc", "pitch_acc"),
     "push_steps",
 )
+#: Removed entities whose reason is kept.
+MOST_REASONS = 1000
 
 
 class Entities:
@@ -52,9 +54,11 @@ class Entities:
         self.model = model
         self.data = data
         self.new_readings: list[Any] = []
-        self.vehicles: Mapping[str, Vehicle] = Handles(self, "vehicle", Vehicle)
-        self.blocks: Mapping[str, Block] = Handles(self, "block", Block)
-        self.actors: Mapping[str, Actor] = Handles(self, "actor", Actor)
+        kinds = {"vehicle": Vehicle, "block": Block, "actor": Actor}
+        self._handles = {kind: Handles(self, kind, cls) for kind, cls in kinds.items()}
+        self.vehicles: Mapping[str, Vehicle] = self._handles["vehicle"]
+        self.blocks: Mapping[str, Block] = self._handles["block"]
+        self.actors: Mapping[str, Actor] = self._handles["actor"]
         self.pivots: Mapping[str, Pivot] = PivotHandles(self)
         self._runtime = runtime
         self._removed: dict[int, str] = {}  # token of an entity -> why it was removed
@@ -146,6 +150,14 @@ class Entities:
     def removal_reason(self, token: int) -> str:
         """Return the reason why an entity was removed."""
         return self._removed.get(token, "is not in this world")
+
+    def _note_removed(self, entity: Entity, reason: str) -> None:
+        """Keep the reason for handles that users hold, and give up our own handle."""
+        self._removed[entity.token] = reason
+        if len(self._removed) > MOST_REASONS:
+            del self._removed[next(iter(self._removed))]
+        if entity.kind in self._handles:
+            self._handles[entity.kind].forget(entity.name)
 
     # ------------------------------------------------------------ changes
     def check_overlaps(self) -> None:

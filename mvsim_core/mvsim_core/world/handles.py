@@ -299,6 +299,10 @@ class Handles(Mapping[str, Any]):
             handle = self._handles[name] = self._cls(self._world, entity)
         return handle
 
+    def forget(self, name: str) -> None:
+        """Give up the handle of an entity that is gone; users may hold it further."""
+        self._handles.pop(name, None)
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names, in the order of adding."""
         entities = self._world.data.entities.values()

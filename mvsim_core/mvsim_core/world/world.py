@@ -196,7 +196,7 @@ class World(Entities):
             del self.data.sensors[sensor.full_name]
         self._runtime.remove(entity, self.ticks)
         self.data.free_rows(entity)
-        self._removed[entity.token] = f"was removed at {self.time:g} s"
+        self._note_removed(entity, f"was removed at {self.time:g} s")
         for other in carried:
             self._runtime.ground.put_down(other, self.data)
             self._runtime.placed.add(other.row)
@@ -338,7 +338,7 @@ class World(Entities):
         for entity in self.data.entities.values():
             other = data.entities.get(entity.name)
             if other is None or other.token != entity.token:
-                self._removed[entity.token] = "is not in the state that was restored"
+                self._note_removed(entity, "is not in the state that was restored")
         self.data = data
         self._runtime.sync(data)
         self.new_readings = []

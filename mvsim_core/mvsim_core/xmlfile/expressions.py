@@ -446,7 +446,7 @@ class _Parser:
 
 def _count(name: str, got: int, least: int, most: int) -> None:
     if not least <= got <= most:
-        wanted = f"{least}" if least == most else f"at least {least}"
+        wanted = f"{least}" if least == most else f"{least} to {most}"
         raise ExpressionError(f"{name}() takes {wanted} argument(s), got {got}")
 
 

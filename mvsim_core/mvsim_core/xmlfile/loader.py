@@ -21,7 +21,12 @@ from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.params import Section, Spec, Where, sections, tags_of
-from mvsim_core.specs.simulable import MOST_BODIES, MOST_VEHICLES, SimulableSpec
+from mvsim_core.specs.simulable import (
+    MOST_BODIES,
+    MOST_ELEMENTS,
+    MOST_VEHICLES,
+    SimulableSpec,
+)
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.xmlfile.fill import Filler, Values
@@ -448,6 +453,10 @@ class Loader:
     def add_section(self, field: str, section: Section, element: Element) -> None:
         """Add what has no class, such as elements, walls, joints, sensors, markers."""
         number = len(self._found.get(field, ())) + 1
+        if field == "elements" and number > MOST_ELEMENTS:
+            text = f"the world has more than {MOST_ELEMENTS} elements; <walls> has many lines"
+            self.values.report(element, element.line, text)
+            self.problems.abort()
         self._add(field, self.filler.spec(section, None, element, NO_NAMES, number))
 
 

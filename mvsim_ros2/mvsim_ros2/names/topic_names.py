@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -88,6 +88,10 @@ def _topic_names(settings: Settings, namespace: str) -> TopicNames:
     return TopicNames(namespace, f"{tf_namespace}tf", f"{tf_namespace}tf_static")
 
 
+#: Vehicles that are gone whose names are kept.
+MOST_GONE = 1000
+
+
 class VehicleTopicNames:
     """Topic names of all vehicles; a vehicle that is spawned again gets its former ones.
 
@@ -108,20 +112,28 @@ class VehicleTopicNames:
             name: topic_names_of(settings, token, only_vehicle=only)
             for name, token in tokens.items()
         }
-        self._requested: set[str] = set()
+        self._requested: dict[str, str] = {}  # by vehicle
 
     def of(self, vehicle: str, namespace: str = "") -> TopicNames:
         """Return the topic names of a vehicle, in a requested namespace if one is given."""
         if namespace:
-            self._requested.add(f"{namespace.strip('/')}/")
+            self._requested[vehicle] = f"{namespace.strip('/')}/"
             return _topic_names(self._settings, f"{namespace.rstrip('/')}/")
         if vehicle not in self._names:
             token = self._free(topic_token(vehicle))
             self._names[vehicle] = topic_names_of(self._settings, token, only_vehicle=False)
         return self._names[vehicle]
 
+    def drop_oldest(self, present: Container[str]) -> None:
+        """Give up the names of vehicles that are gone, but for the newest `MOST_GONE`."""
+        for names in (self._names, self._requested):
+            gone = [vehicle for vehicle in names if vehicle not in present]
+            for vehicle in gone[:-MOST_GONE]:
+                del names[vehicle]
+
     def _free(self, token: str) -> str:
-        taken = {names.namespace for names in self._names.values()} | self._requested
+        taken = {names.namespace for names in self._names.values()}
+        taken.update(self._requested.values())
         if f"{token}/" not in taken:
             return token
         return next(f"{token}_{i}" for i in count(2) if f"{token}_{i}/" not in taken)

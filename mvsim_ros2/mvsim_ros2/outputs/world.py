@@ -102,6 +102,7 @@ class WorldOutputs:
             namespaces: Requested namespaces by vehicle; "" or absent: the name.
         """
         vehicles = self._world.vehicles
+        self._topic_names.drop_oldest(vehicles)
         for name, handle in list(self._handles.items()):
             if vehicles.get(name) != handle:  # removed, or another vehicle of the same name
                 self._handles.pop(name)

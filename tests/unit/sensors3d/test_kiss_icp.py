@@ -1,50 +1,24 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""KISS-ICP follows a drive of 100 m by our clouds and their times."""
+"""KISS-ICP follows a drive of 75 m through the depot by our clouds and their times."""
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mvsim_core import load_world
-from mvsim_core.geometry.poses import Pose, rotation
+from mvsim_core.geometry.poses import rotation
 
 kiss_icp = pytest.importorskip("kiss_icp.kiss_icp", reason="kiss-icp is not installed")
 from kiss_icp.config import KISSConfig  # noqa: E402
 
-RADIUS, SPEED, LENGTH = 12.0, 2.0, 100.0
-MOUNT = Pose(z=0.6)
-
-
-def track() -> str:
-    """A hall of 50 m with crates along a round track, and a robot with a VLP-16 on it."""
-    rng = np.random.default_rng(8)
-    crates = ""
-    for k in range(40):
-        radius, angle = rng.choice([6.5, 8.0, 16.5, 20.0]), rng.uniform(0, 2 * math.pi)
-        x, y = radius * math.cos(angle), radius * math.sin(angle)
-        crates += (
-            f'<block name="b{k}"><static>true</static><intangible>true</intangible>'
-            f"<zmax>{rng.uniform(0.5, 3):.2f}</zmax>"
-            f"<init_pose>{x:.2f} {y:.2f} {rng.uniform(0, 90):.0f}</init_pose></block>"
-        )
-    ends = [(25, -25, 25, 25), (25, 25, -25, 25), (-25, 25, -25, -25), (-25, -25, 25, -25)]
-    walls = "".join(
-        f'<element class="vertical_plane"><x0>{a}</x0><y0>{b}</y0><x1>{c}</x1><y1>{d}</y1>'
-        "<height>5</height></element>"
-        for a, b, c, d in ends
-    )
-    return f"""<mvsim_world version="1.0"><simul_timestep>0.01</simul_timestep>{walls}{crates}
-      <element class="horizontal_plane"><x_min>-25</x_min><x_max>25</x_max><y_min>-25</y_min>
-        <y_max>25</y_max></element>
-      <vehicle name="r1"><init_pose>0 -{RADIUS} 0</init_pose>
-        <dynamics class="differential"><controller class="twist_ideal"/></dynamics>
-        <sensor class="lidar3d" name="lidar"><pose_3d>0 0 {MOUNT.z} 0 0 0</pose_3d>
-          <vert_fov_degrees>30</vert_fov_degrees><vert_nrays>16</vert_nrays>
-          <horz_nrays>900</horz_nrays><max_range>80</max_range><min_range>0.9</min_range>
-          <range_std_noise>0.01</range_std_noise><ignore_parent_body>true</ignore_parent_body>
-        </sensor></vehicle></mvsim_world>"""
+DEPOT = Path(__file__).resolve().parents[3] / "worlds" / "depot.world.xml"
+RADIUS, SPEED, LENGTH = 12.0, 2.0, 75.0
+#: Columns of the lidar: a third of the VLP-16's, for the time of the test.
+COLUMNS = 600
 
 
 def pose_matrix(pose):
@@ -54,24 +28,38 @@ def pose_matrix(pose):
     return matrix
 
 
+def thinned(spec):
+    """Return the world with fewer columns of the lidar."""
+    (robot,) = spec.vehicles
+    sensors = tuple(
+        replace(s, horz_nrays=COLUMNS) if s.name == "velodyne" else s for s in robot.sensors
+    )
+    return replace(spec, vehicles=(replace(robot, sensors=sensors),))
+
+
 @pytest.fixture(scope="module")
 def drive():
     """Clouds with their times, and where the lidar was at the end of each."""
-    world = load_world(text=track())
+    world = load_world(DEPOT, change=thinned)
     robot = world.vehicles["r1"]
+    mount = pose_matrix(robot.sensors["velodyne"].spec.pose)
     scans = []
     driven = 0.0
     while driven < LENGTH:
         speed = min(SPEED, world.time)
         driven += speed * world.dt
+        x, y, yaw = robot.pose.x, robot.pose.y, robot.pose.yaw
+        off = math.hypot(x, y) - RADIUS  # of the ring around the containers
+        turn = math.remainder(math.atan2(x, -y) + math.atan(off) - yaw, 2.0 * math.pi)
         wobble = 0.3 * speed * math.sin(2.0 * math.pi * world.time / 2.5)  # a restless hand
-        robot.set_twist(speed, 0.0, speed / RADIUS + wobble)
+        robot.set_twist(speed, 0.0, speed / RADIUS + turn + wobble)
         world.step()
-        if world.new_readings:
-            reading = robot.sensors["lidar"].last
+        if robot.sensors["velodyne"] in world.new_readings:
+            reading = robot.sensors["velodyne"].last
             assert reading.end_time == world.time
-            truth = pose_matrix(robot.pose) @ pose_matrix(MOUNT)
-            scans.append((reading.xyz.astype(np.float64), reading.points["time"], truth))
+            points = reading.xyz.astype(np.float64), reading.points["time"].astype(np.float64)
+            scans.append((*points, pose_matrix(robot.pose) @ mount))
+    assert not robot.in_collision
     return scans
 
 
@@ -84,7 +72,7 @@ def follow(scans, deskew):
     odometry = kiss_icp.KissICP(config)
     errors = []
     for points, times, truth in scans:
-        odometry.register_frame(points, times.astype(np.float64) / 0.1)
+        odometry.register_frame(points, times / 0.1)
         moved = np.linalg.inv(scans[0][2]) @ truth
         errors.append(np.linalg.inv(odometry.last_pose) @ moved)
     return errors

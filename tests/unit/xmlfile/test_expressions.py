@@ -131,6 +131,7 @@ def test_many_formulas_are_not_kept_for_ever() -> None:
         ("hypo(1,2)", "unknown name 'hypo'. Did you mean 'hypot'?"),
         ("hypot(1)", "hypot() takes 2 argument(s), got 1"),
         ("if(1,2)", "if() takes 3 argument(s), got 2"),
+        (f"sum({'1,' * 1000}1)", "sum() takes 1 to 1000 argument(s), got 1001"),
         ("sin", "expected '(', got 'the end'"),
         ("1/0", "division by zero"),
         ("1 % 0", "a function is called outside its domain"),
