@@ -194,10 +194,10 @@ def stops_wheel(b: Row, w: Row, rolling: float, limit: float, near: float, dt: f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def stop_slip(w: Row, torque: float, dt: float) -> float:
+def stop_slip(w: Row, torque: float, inertia: float, dt: float) -> float:
     """Return the force along the wheel after which it just rolls: (τ - I α) / R [N]."""
     alpha = (w.vx / w.radius - w.omega) / dt
-    return float((torque - w.inertia * alpha) / w.radius)
+    return float((torque - inertia * alpha) / w.radius)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -229,6 +229,30 @@ def slope_brake(w: Row) -> float:
     if abs(w.vx) < HOLD_SPEED:
         return math.inf
     return float(w.radius * abs(w.slope_x)) if w.slope_x * w.vx > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def stopping_motor(w: Row, limit: float, dt: float) -> tuple[float, float]:
+    """Return the torque of a wheel's motor [N m] and the inertia that it turns [kg m²].
+
+    A motor that stops its wheel answers to the spin after the step, by WHEEL.soft. That acts as
+    an inertia, unless the torque stays at its limit.
+
+    Args:
+        w: Row of WHEEL.
+        limit: Largest force of the ground on it [N].
+        dt: Time step [s].
+    """
+    if w.coupled != STOPPING or w.soft == 0.0 or w.torque * w.omega >= 0.0:
+        return w.torque, w.inertia
+    torque = w.at_rest + w.soft * abs(w.omega)
+    inertia = w.inertia + w.soft * dt
+    most = max(w.brake, abs(w.torque))
+    if torque > most:
+        lost = max(0.0, most - w.radius * limit) * dt / w.inertia
+        if w.at_rest + w.soft * max(0.0, abs(w.omega) - lost) >= most:
+            torque, inertia = most, w.inertia
+    return -math.copysign(torque, w.omega), inertia
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

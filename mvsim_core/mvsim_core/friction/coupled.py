@@ -300,7 +300,31 @@ def trace(r: FloatArray, give: tuple[float, float]) -> float:
 def brake_torque(w: Row, along: float, dt: float) -> float:
     """Return the torque [N m] of a wheel's brake under a given force along it [N]."""
     need = w.radius * along - w.inertia * w.spin_free / dt
-    return float(min(max(need, -w.resist), w.resist))
+    if abs(need) <= w.resist:
+        return float(need)
+    brake = math.copysign(w.resist, need)
+    if w.coupled == STOPPING and w.soft > 0.0:
+        turned = (w.inertia * w.spin_free + (brake - w.radius * along) * dt) / (
+            w.inertia + w.soft * dt
+        )
+        brake += math.copysign(min(w.soft * abs(turned), softness(w)), need)
+    return float(brake)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def softness(w: Row) -> float:
+    """Return by how much the torque of a motor that stops its wheel can grow with spin [N m]."""
+    most = max(w.brake, abs(w.torque))
+    return float(max(0.0, most - w.at_rest))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def motor_brake(w: Row, omega: float) -> float:
+    """Return the torque [N m] of a motor that stops its wheel, at a spin after the step."""
+    if w.soft == 0.0:
+        return float(abs(w.torque))
+    most = max(w.brake, abs(w.torque))
+    return float(min(w.at_rest + w.soft * abs(omega), most))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -394,6 +418,16 @@ def wheel_force(
         if abs(brake) <= w.resist:
             return along, left, brake
         brake = math.copysign(w.resist, brake)
+        if w.coupled == STOPPING and w.soft > 0.0:
+            inertia = w.inertia + w.soft * dt
+            spun = (w.inertia * w.spin_free + brake * dt) / inertia
+            rolling = (tt + w.radius * w.radius * dt / inertia, tl, ll)
+            along, left = limited_force(w, rolling, (speed[0] - w.radius * spun, speed[1]), old)
+            grown = w.soft * abs(spun - w.radius * along * dt / inertia)
+            most = softness(w)
+            brake += math.copysign(min(grown, most), brake)
+            if grown <= most:
+                return along, left, brake
     spin = dt / w.inertia
     slip = speed[0] - w.radius * (w.spin_free + brake * spin)
     rolling = (tt + w.radius * w.radius * spin, tl, ll)
@@ -466,4 +500,5 @@ def leave_wheel(lead: Row, w: Row, r: FloatArray, dt: float) -> None:
     if w.coupled != ACROSS:
         w.omega = w.spin_free + (r[BRAKE] - w.radius * r[ALONG]) * dt / w.inertia
     if w.coupled == STOPPING:  # no more of the torque acts than stops the wheel
-        w.torque = min(max(r[BRAKE], -abs(w.torque)), abs(w.torque))
+        most = motor_brake(w, w.omega)
+        w.torque = min(max(r[BRAKE], -most), most)

@@ -171,6 +171,10 @@ WHEEL = _in_lines(
         ("cmd_torque", "f8"),  # N m, set point of raw controllers
         ("drag", "f8"),  # N, drag of the ground on the vehicle, wheel frame
         ("brake", "f8"),  # N m, with which its motor holds it at a set point of zero; inf: any
+        # while its speed loop stops it, its motor brakes with at_rest + soft |ω| up to `brake`,
+        # ω being its spin after the step; 0: it brakes with `torque`
+        ("soft", "f8"),  # N m s/rad
+        ("at_rest", "f8"),  # N m
     ]
 )
 
@@ -304,6 +308,8 @@ PID = _in_lines(
         ("derivative", "f8"),  # m/s, filtered error
         ("filter1", "f8"),  # m/s
         ("filter2", "f8"),  # m/s
+        ("soft", "f8"),  # N m s/m, how its torque grows with the speed after a step of braking
+        ("at_rest", "f8"),  # N m, and its braking torque at the speed 0
     ]
 )
 

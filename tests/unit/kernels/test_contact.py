@@ -216,7 +216,7 @@ def test_no_rolling_resistance(c_rr: float, omega: float) -> None:
 def test_after_the_force_against_slip_the_wheel_rolls() -> None:
     for torque, vx, omega in ((2.0, 1.0, -3.0), (-5.0, -2.0, 8.0), (0.0, 0.3, 1.5)):
         w = wheel(vx=vx, omega=omega)
-        force = stop_slip(w[0], torque, DT)
+        force = stop_slip(w[0], torque, w["inertia"][0], DT)
         spin = omega + (torque - 0.2 * force) / 0.1 * DT
         assert spin * 0.2 == pytest.approx(vx)
 
