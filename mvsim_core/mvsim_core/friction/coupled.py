@@ -32,6 +32,7 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.state.arrays import FloatArray, Row, Rows
+from mvsim_core.state.plan_view import seen_along, to_plan
 
 #: Rounds over the wheels of a vehicle, and over vehicles that share an island.
 ROUNDS, SHARED_ROUNDS = 50, 10
@@ -229,13 +230,13 @@ def enter_wheel(lead: Row, b: Row, w: Row, r: FloatArray) -> None:
     y -= lead.com_y
     for side in range(2):
         ax, ay = (w.yaw_c, w.yaw_s) if side == 0 else (-w.yaw_s, w.yaw_c)
-        fx, fy = ax * b.cos_x, ay * b.cos_y
-        gx, gy = ax / b.cos_x, ay / b.cos_y
-        fx, fy = c * fx - s * fy, s * fx + c * fy
-        gx, gy = c * gx - s * gy, s * gx + c * gy
+        fx, fy = to_plan(b, ax, ay)
+        gx, gy = seen_along(b, ax, ay)
         first = 6 * side
-        r[first + FX], r[first + FY], r[first + TORQUE] = fx, fy, x * fy - y * fx
-        r[first + VX], r[first + VY], r[first + W] = gx, gy, x * gy - y * gx
+        r[first + FX], r[first + FY] = c * fx - s * fy, s * fx + c * fy
+        r[first + VX], r[first + VY] = c * gx - s * gy, s * gx + c * gy
+        lever = x * (s * ax + c * ay) - y * (c * ax - s * ay)
+        r[first + TORQUE] = r[first + W] = lever
     r[ALONG] = w.yaw_c * w.fx + w.yaw_s * w.fy
     r[LEFT] = -w.yaw_s * w.fx + w.yaw_c * w.fy
     r[BRAKE] = 0.0

@@ -16,7 +16,7 @@ from numba import njit
 from mvsim_core.friction.base import FRICTION, TableFriction
 from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
-    HOLD_SPEED,
+    LOCKED,
     NEAR_STOP,
     NEAR_STOP_PER_AXIS,
     clamp,
@@ -30,7 +30,7 @@ from mvsim_core.friction.contact import (
 )
 from mvsim_core.friction.coupled import COUPLED, STOPPING, motor_brake, wheel_force
 from mvsim_core.friction.loads import BRAKED, moved_mass
-from mvsim_core.friction.rollers import roller_forces, roller_hold
+from mvsim_core.friction.rollers import roller_forces
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
@@ -73,16 +73,14 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if w.caster != 0:
             caster_forces(bodies[w.body], w, c_rr, limit, dt)
             continue
+        if w.idle == LOCKED and (p.hold == 0 or w.held == 0):
+            w.held = p.hold
         if w.held != 0:
             continue
         if w.rollers != 0:  # grips along one direction only
             motor, inertia = stopping_motor(w, limit, dt)
             torque = motor - p.c_damping * w.omega
-            tilted = w.gravity_x != 0.0 or w.gravity_y != 0.0
-            if p.hold != 0 and w.idle != 0 and tilted and math.hypot(w.vx, w.vy) < HOLD_SPEED:
-                roller_hold(w, limit)
-            else:
-                roller_forces(bodies[w.body], w, torque, inertia, limit, c_rr, dt)
+            roller_forces(bodies[w.body], w, torque, inertia, limit, c_rr, dt)
             continue
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)

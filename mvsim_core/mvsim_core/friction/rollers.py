@@ -56,11 +56,3 @@ def roller_forces(  # noqa: PLR0913 (rows of a kernel)
     if w.coupled == STOPPING and abs(grip) == left:
         end_at_rest(w, dt)
     set_force(w, grip * c - drag * s, grip * s + drag * c)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def roller_hold(w: Row, limit: float) -> None:
-    """Write the share of a braked wheel of the force that holds its vehicle on a slope."""
-    force = clamp(-w.slope_x, limit)
-    w.omega = 0.0
-    set_force(w, force * w.grip_c, force * w.grip_s)
