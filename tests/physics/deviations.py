@@ -40,7 +40,7 @@ def stopping() -> Iterator[Row]:
         ("way to a stop", "default", False),
         ("the same, wheels slip", "default", True),
         ("the same, ellipse", "ellipse", False),
-        ("the same, wheels slip", "ellipse", True),
+        ("ellipse, wheels slip", "ellipse", True),
     ):
         worst = (0.0, "")
         for kind in VEHICLES if friction == "default" else GRIPPING:
@@ -49,8 +49,8 @@ def stopping() -> Iterator[Row]:
                 ways = [way_to_a_stop(kind, friction, gains, dt) for dt in FINE]
                 deviation = max(abs(way / ways[0] - 1.0) for way in ways[1:])
                 worst = max(worst, (deviation, f"{kind}, KP {gains[0]:g}"))
-        kinds = "all kinds" if friction == "default" else "kinds without rollers"
-        yield what, f"{kinds} of vehicle", FINE, *percent(worst)
+        kinds = "all kinds of vehicle" if friction == "default" else "vehicles without rollers"
+        yield what, kinds, FINE, *percent(worst)
 
 
 def sliding() -> Row:
