@@ -46,7 +46,7 @@ def random_state(seed: int = 0, idle: bool = False) -> State:
     state.insert("bodies", np.zeros(2, BODY))
     state.insert("wheels", np.zeros(COUNT, WHEEL))
     state.bodies["ideal"] = 0, 1
-    state.bodies["cos_x"] = state.bodies["cos_y"] = 1.0
+    state.bodies["plan_xx"] = state.bodies["plan_yy"] = 1.0
     wheels = state.wheels
     for field in ("omega0", "yaw", "omega", "vx", "vy", "torque", "slope_x", "slope_y"):
         wheels[field] = rng.normal(0.0, 5.0, COUNT)

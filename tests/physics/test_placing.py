@@ -344,5 +344,5 @@ def test_copies_are_placed_alike() -> None:
     batch.step()
     w.vehicles["r1"].teleport(2.0, 2.0, 0.7)
     w.step()
-    for field in ("x", "y", "z", "roll", "pitch", "yaw", "vz", "slope_x", "cos_y"):
+    for field in ("x", "y", "z", "roll", "pitch", "yaw", "vz", "slope_x", "plan_yy"):
         assert batch[1].vehicles["r1"]._body[field] == w.vehicles["r1"]._body[field], field

@@ -118,6 +118,8 @@ def build_vehicle(
 def _response(wheels: Rows, roles: WheelRoles, inertia: Inertia) -> float:
     """Return the acceleration by 1 N m on each driven wheel that grips [m/s² per N m]."""
     driven = wheels[roles.driven_first : roles.driven_first + roles.driven_count]
+    if roles.wheelbase == 0.0 and not roles.odometry:
+        driven = wheels[: 2 * (len(wheels) // 2)]  # a loop a side
     as_mass = float((wheels["inertia"] / wheels["radius"] ** 2).sum())
     return float((1.0 / driven["radius"]).sum()) / (inertia.mass + as_mass)
 

@@ -13,9 +13,9 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController, PidController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
-from mvsim_core.controllers.speed_loop import speed_loop_torque
-from mvsim_core.controllers.stopping import stop_mode
-from mvsim_core.dynamics.drivetrain import drive_wheels, shaft_speed
+from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
+from mvsim_core.controllers.stopping import BRAKING, stop_mode
+from mvsim_core.dynamics.drivetrain import drive_wheels, shaft_speed, wheel_shares
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
 from mvsim_core.state.arrays import IntArray, Rows, State
 
@@ -45,6 +45,11 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
         forward = g.feedforward * hill
         torque = speed_loop_torque(v, p, g, mode, shaft_speed(v, wheels), forward, dt)
         drive_wheels(v, wheels, torque)
+        if mode == BRAKING:
+            shares = wheel_shares(v, wheels)
+            measures = shares[0] + shares[1] > 0.0  # speed is measured at the rear wheels
+            for k in range(4):
+                soften(wheels[v.wheel0 + k], p, shares[k] if measures else 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -15,8 +15,8 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
-from mvsim_core.controllers.speed_loop import speed_loop_torque
-from mvsim_core.controllers.stopping import stop_mode
+from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
+from mvsim_core.controllers.stopping import BRAKING, stop_mode
 from mvsim_core.dynamics.steering import CREEP, set_steering, steering_of_twist
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
@@ -78,6 +78,8 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
             g = gains[p.gains]
             feedforward = g.feedforward * hill * w.radius
             w.torque = speed_loop_torque(v, p, g, mode, w.omega, feedforward, dt)
+            if mode == BRAKING:  # speed is measured at the rear wheels
+                soften(w, p, 1.0 if v.driven0 == 0 else 0.0)
 
 
 @CONTROLLERS.register("twist_front_steer_pid")

@@ -43,28 +43,63 @@ def speed_loop_torque(  # noqa: PLR0913 (rows of a kernel)
     if mode != BRAKING:
         return pid_output(p, g, p.target - p.actual, feedforward, motor, dt)
     drop_pushing_integral(v, p)
-    error = p.target - p.actual
-    if v.coast == 0:  # speed and integral count as they are in the middle of the step
-        error = p.target - braking_speed(v, p, g, dt)
-        feedforward -= 0.5 * g.ki * error * dt
-    return only_braking(pid_output(p, g, error, feedforward, motor, dt), p.actual)
+    p.soft = 0.0
+    if v.coast != 0:
+        error = p.target - p.actual
+        return only_braking(pid_output(p, g, error, feedforward, motor, dt), p.actual)
+    # speed and integral count as they are in the middle of the step
+    middle, after = braking_speeds(v, p, g, dt)
+    error = p.target - math.copysign(middle, p.actual)
+    feedforward -= 0.5 * g.ki * error * dt
+    torque = only_braking(pid_output(p, g, error, feedforward, motor, dt), p.actual)
+    brake = -math.copysign(1.0, p.actual) * (g.kp * error + p.integral + feedforward)
+    p.at_rest = max(abs(torque), brake) - 0.5 * g.kp * after
+    if torque != 0.0 and p.at_rest > 0.0:
+        p.soft = 0.5 * g.kp
+    return torque
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def braking_speed(v: Row, p: Row, g: Row, dt: float) -> float:
-    """Return the speed in the middle of a step of braking, so that the way to the stop is right.
+def braking_speeds(v: Row, p: Row, g: Row, dt: float) -> tuple[float, float]:
+    """Return the speed in the middle of a step of braking and that of the wheel after it [m/s].
 
-    It follows from the last two measured speeds, whose ratio lasts while the loop brakes. In the
-    first steps these do not show yet how the vehicle brakes: then it follows from the loop's own
-    torque, at its limit or below it.
+    They follow from the last two measured speeds, whose ratio lasts while the loop brakes. In the
+    first steps these do not show yet how the vehicle brakes: then they follow from the loop's own
+    torque, at its limit or below it. Both are sizes.
     """
     size = abs(p.actual)
     since = v.stop_time - dt
     if since < (g.lag + 0.5) * dt and g.filter_tau <= 0.0:
-        response = (since + 0.5 * dt) * g.response  # m/s per N m
-        middle = max(size / (1.0 + response * g.kp), size - response * g.max_torque)
+        middle = braked(g, size, since + 0.5 * dt)
+        after = braked(g, size, since)
     else:
         before = p.before if p.actual > 0.0 else -p.before
-        middle = size * (size / before) ** (0.5 + g.lag) if before > 0.0 else size
+        ratio = size / before if before > 0.0 else 1.0
+        middle = size * ratio ** (0.5 + g.lag)
+        after = size * ratio
     # at the least where it stops within the step, or slips
-    return math.copysign(max(middle, 0.5 * size), p.actual)
+    middle = max(middle, 0.5 * size)
+    return middle, (2.0 * middle - size if g.lag == 0.0 else after)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def braked(g: Row, speed: float, time: float) -> float:
+    """Return the speed that a gripping vehicle has after braking from `speed` for a time."""
+    response = time * g.response  # m/s per N m
+    return float(max(speed / (1.0 + response * g.kp), speed - response * g.max_torque))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def soften(w: Row, p: Row, share: float) -> None:
+    """Let the torque of a wheel's motor answer to the wheel's spin within a step of braking.
+
+    A wheel that its motor takes beyond its grip is slowed by its small inertia alone, within a
+    time of I/(KP R). With the torque of the start of the step it would be locked by a longer one.
+
+    Args:
+        w: Row of WHEEL.
+        p: Row of PID, of this step.
+        share: Share of the wheel in the torque of the loop [1].
+    """
+    w.soft = share * p.soft * w.radius
+    w.at_rest = share * p.at_rest

@@ -40,7 +40,7 @@ def stop_mode(v: Row, stop: bool, stop_speed: float, fastest: float, dt: float) 
         return RESTING if fastest < stop_speed else BRAKING
     middle = fastest  # speed in the middle of the step
     if v.stop_time > 0.0:
-        middle += 0.5 * (fastest - v.stop_speed)
+        middle = max(0.5 * fastest, middle + 0.5 * (fastest - v.stop_speed))
     standing = middle < stop_speed
     stalled = v.stop_time > STALLED_AFTER and v.stop_speed - fastest < STALLED * dt
     if standing or stalled:

@@ -15,6 +15,7 @@ from numba import njit
 from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
 from mvsim_core.state.arrays import IntArray, Rows, State
+from mvsim_core.state.plan_view import to_plan
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -34,7 +35,7 @@ def twist_ideal_kernel(
         # the mean velocity of the centre of mass: that of the reference point plus its own chord
         rx = b.com_x * math.cos(b.yaw + half) - b.com_y * math.sin(b.yaw + half)
         ry = b.com_x * math.sin(b.yaw + half) + b.com_y * math.cos(b.yaw + half)
-        vx_v, vy_v = v.vx * b.cos_x, v.vy * b.cos_y  # along the ground -> plan view
+        vx_v, vy_v = to_plan(b, v.vx, v.vy)
         b.cvx = c * vx_v - s * vy_v - v.wz * chord * ry
         b.cvy = s * vx_v + c * vy_v + v.wz * chord * rx
         b.wz = v.wz

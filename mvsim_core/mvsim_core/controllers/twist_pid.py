@@ -11,8 +11,8 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
-from mvsim_core.controllers.speed_loop import speed_loop_torque
-from mvsim_core.controllers.stopping import stop_mode
+from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
+from mvsim_core.controllers.stopping import BRAKING, stop_mode
 from mvsim_core.state.arrays import IntArray, Rows
 
 
@@ -55,6 +55,8 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
             w.torque = 0.0  # an odd wheel is a caster
             if k < paired:
                 w.torque = t_l if k % 2 == 0 else t_r
+                if mode == BRAKING:
+                    soften(w, p_l if k % 2 == 0 else p_r, 1.0)
 
 
 @CONTROLLERS.register("twist_pid")

@@ -12,8 +12,8 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, PidController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
-from mvsim_core.controllers.speed_loop import speed_loop_torque
-from mvsim_core.controllers.stopping import stop_mode
+from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
+from mvsim_core.controllers.stopping import BRAKING, stop_mode
 from mvsim_core.state.arrays import IntArray, Row, Rows
 
 
@@ -68,6 +68,8 @@ def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
             g = gains[p.gains]
             hill = (w.odo_vx * hill_x + w.odo_vy * hill_y) * w.radius * w.grip_c
             w.torque = speed_loop_torque(v, p, g, mode, w.omega, g.feedforward * hill, dt)
+            if mode == BRAKING:
+                soften(w, p, 1.0)
 
 
 @CONTROLLERS.register("wheels/twist_pid")

@@ -15,6 +15,7 @@ from numba import njit
 from mvsim_core.solver.sliding import sliding_impulse
 from mvsim_core.state.arrays import DYNAMIC, FOREVER, FloatArray, IntArray, Row, Rows
 from mvsim_core.state.finite import HUGE
+from mvsim_core.state.plan_view import to_ground, to_plan
 
 #: Most rounds of the two-point ground friction of blocks, and changes that end them, relative to
 #: the largest impulse.
@@ -26,7 +27,7 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: 
     """Sum the wheel forces of each body and their torque about its centre of mass.
 
     Weight acts along a slope where the wheels carry it. Forces along the ground become plan view
-    forces by the cosine of the slope: m a cos² = F cos in plan view coordinates.
+    forces as velocities do (`state.plan_view`).
 
     Args:
         bodies: BODY, all rows.
@@ -52,22 +53,28 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: 
             if bad < 0 and not abs(w.omega) + abs(w.torque) + abs(w.fx) + abs(w.fy) < HUGE:
                 bad = k
             b = bodies[v.body]
-            fx = (w.fx + w.gravity_x) * b.cos_x
-            fy = (w.fy + w.gravity_y) * b.cos_y
-            x, y = w.x, w.y
-            if b.leader >= 0:  # a member of an island: into the frame of the body that leads it
-                c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
-                fx, fy = c * fx - s * fy, s * fx + c * fy
-                x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
-                b = bodies[b.leader]
-            b.fx += fx
-            b.fy += fy
-            b.torque += (x - b.com_x) * fy - (y - b.com_y) * fx
+            lead = bodies[b.leader] if b.leader >= 0 else b
+            add_force(lead, b, w, w.fx + w.gravity_x, w.fy + w.gravity_y)
     if bad < 0:  # a force ends after a number of steps that are made
         for i in movers:
             if bodies[i].push_steps > 0:
                 add_push(bodies[i])
     return bad
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_force(lead: Row, b: Row, w: Row, fx: float, fy: float) -> None:
+    """Add a force along the ground at a wheel, vehicle frame [N], to the sums of its island."""
+    px, py = to_plan(b, fx, fy)
+    x, y = w.x, w.y
+    if b.leader >= 0:  # a member of an island: into the frame of the body that leads it
+        c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
+        px, py = c * px - s * py, s * px + c * py
+        fx, fy = c * fx - s * fy, s * fx + c * fy
+        x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
+    lead.fx += px
+    lead.fy += py
+    lead.torque += (x - lead.com_x) * fy - (y - lead.com_y) * fx
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -182,23 +189,6 @@ def slow_block(
             break
     b.wz = wz
     return vx, vy
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def to_plan(b: Row, x: float, y: float) -> tuple[float, float]:
-    """Return a vector along the ground in plan view: from a body's axes to those of its yaw."""
-    if b.roll == 0.0 and b.pitch == 0.0:
-        return x, y
-    return math.cos(b.pitch) * x + math.sin(b.pitch) * math.sin(b.roll) * y, math.cos(b.roll) * y
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def to_ground(b: Row, x: float, y: float) -> tuple[float, float]:
-    """Return what `to_plan` takes to (x, y)."""
-    if b.roll == 0.0 and b.pitch == 0.0:
-        return x, y
-    y /= math.cos(b.roll)
-    return (x - math.sin(b.pitch) * math.sin(b.roll) * y) / math.cos(b.pitch), y
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

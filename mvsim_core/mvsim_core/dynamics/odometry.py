@@ -34,7 +34,7 @@ def odometry_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> No
         if (
             b.ideal != 0 and v.free == 0
         ):  # kinematic bases may move sideways, which no wheel spin shows
-            v.odo_vy = (-math.sin(b.yaw) * b.vx + math.cos(b.yaw) * b.vy) / b.cos_y
+            v.odo_vy = (-math.sin(b.yaw) * b.vx + math.cos(b.yaw) * b.vy) / b.plan_yy
         mid = v.odo_yaw + 0.5 * v.odo_kyaw * v.odo_wz * dt
         dx = v.odo_kx * v.odo_vx * dt
         dy = v.odo_ky * v.odo_vy * dt

@@ -17,7 +17,10 @@ from mvsim_core.friction.casters import swivel
 from mvsim_core.friction.coupled import ALONE, COUPLED, STOPPING, overshoots
 from mvsim_core.friction.loads import transfer_weight
 from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Row, Rows
+from mvsim_core.state.plan_view import is_level, to_ground
 
+#: Value of WHEEL.idle where the wheels of a vehicle with rollers hold it together on a slope.
+LOCKED = 2
 #: A vehicle without torque that is slower than this is held on its slope [m/s].
 HOLD_SPEED = 0.05
 #: Share of the torque that stops a vehicle within a step above which resistance acts as a brake:
@@ -38,8 +41,10 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
         c, s = math.cos(b.yaw), math.sin(b.yaw)
         body_vx = c * b.vx + s * b.vy
         body_vy = -s * b.vx + c * b.vy
-        per_x, per_y = 1.0 / b.cos_x, 1.0 / b.cos_y
-        tilted = b.slope_x != 0.0 or b.slope_y != 0.0
+        tilted = not is_level(b)
+        ground_vx, ground_vy = body_vx, body_vy
+        if tilted:
+            ground_vx, ground_vy = reference_velocity(bodies, b, body_vx, body_vy)
         pressing = gravity * upright(b)
         if v.transfer != 0:
             transfer_weight(b, wheels, v, gravity, dt)
@@ -58,8 +63,8 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
                     w.torque = min(max(w.torque, low), high)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
-            vx = (body_vx - b.wz * w.y) * per_x
-            vy = (body_vy + b.wz * w.x) * per_y
+            vx = ground_vx - b.wz * w.y
+            vy = ground_vy + b.wz * w.x
             cw, sw = w.yaw_c, w.yaw_s
             w.vx = cw * vx + sw * vy
             w.vy = -sw * vx + cw * vy
@@ -67,17 +72,21 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.normal = w.carried * pressing
             w.gravity_x = w.carried * gravity * b.slope_x
             w.gravity_y = w.carried * gravity * b.slope_y
-            w.idle = idle
-            if held == 0 or w.held == 0:  # `friction.hold` tells those apart that stood
-                w.held = held
             w.limit_x = math.nan
             w.spin_free = math.nan
             w.omega0 = w.omega
         slows = False
+        if tilted and idle != 0 and v.free != 0 and b.ideal == 0 and rollers_lock(wheels, v):
+            idle = LOCKED
         if tilted:
             balance_weight(b, wheels, v)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             w = wheels[k]
+            w.idle = idle
+            if held == 0 and idle != LOCKED:
+                w.held = 0
+            elif held != 0 and w.held == 0:  # `friction.hold` tells those apart that stood
+                w.held = held
             w.slope_x = w.yaw_c * w.gravity_x + w.yaw_s * w.gravity_y
             w.slope_y = -w.yaw_s * w.gravity_x + w.yaw_c * w.gravity_y
             slows = slows or (tilted and idle != 0 and abs(w.vx) < HOLD_SPEED)
@@ -93,20 +102,45 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
                 coupled = max(coupled, COUPLED)
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].coupled = coupled
-        if v.free != 0 and idle != 0:
-            share_hold(b, wheels, v, (body_vx, body_vy), dt)
-        for k in range(v.wheel0, v.wheel0 + v.n_wheels):
-            w = wheels[k]
-            if b.ideal != 0:  # kinematic vehicles only roll along
-                speed = math.hypot(w.vx, w.vy)
-                if w.caster != 0:
-                    swivel(w, speed, b.wz, dt)
-                else:
-                    w.omega = (w.vx + w.vy * w.tan_grip) / w.radius
-                w.fx = 0.0
-                w.fy = 0.0
-                w.gravity_x = 0.0
-                w.gravity_y = 0.0
+        if b.ideal != 0:
+            roll_along(b, wheels, v, dt)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def roll_along(b: Row, wheels: Rows, v: Row, dt: float) -> None:
+    """Let the wheels of a kinematic vehicle roll along, without forces."""
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        if w.caster != 0:
+            swivel(w, math.hypot(w.vx, w.vy), b.wz, dt)
+        else:
+            w.omega = (w.vx + w.vy * w.tan_grip) / w.radius
+        w.fx = 0.0
+        w.fy = 0.0
+        w.gravity_x = 0.0
+        w.gravity_y = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def reference_velocity(bodies: Rows, b: Row, vx: float, vy: float) -> tuple[float, float]:
+    """Return the velocity of a vehicle's reference point along the ground, vehicle frame [m/s].
+
+    It is that of the centre of mass of its island along the ground less ψ' × r.
+
+    Args:
+        bodies: BODY.
+        b: Row of BODY of the vehicle.
+        vx: Velocity of the reference point in plan view [m/s].
+        vy: Its other component.
+    """
+    lead = bodies[b.leader] if b.leader >= 0 else b
+    x, y = lead.com_x, lead.com_y
+    if b.leader >= 0:
+        c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
+        x, y = x - b.off_x, y - b.off_y
+        x, y = c * x + s * y, -s * x + c * y
+    vx, vy = to_ground(b, vx - b.wz * y, vy + b.wz * x)
+    return vx + b.wz * y, vy - b.wz * x
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -138,25 +172,15 @@ def balance_weight(b: Row, wheels: Rows, v: Row) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def share_hold(b: Row, wheels: Rows, v: Row, velocity: tuple[float, float], dt: float) -> None:
-    """Write into WHEEL.slope_x what each wheel with rollers must push to hold on a slope [N].
-
-    The wrench that balances weight and remaining motion is shared out by the transpose of the
-    odometry: what makes the least-squares twist of speeds makes the least-squares forces of a
-    wrench.
-    """
-    fx = b.mass * velocity[0] / dt
-    fy = b.mass * velocity[1] / dt
-    moment = b.inertia * b.wz / dt
+def rollers_lock(wheels: Rows, v: Row) -> bool:
+    """Return whether a vehicle with rollers is as slow as what `slope_hold` holds."""
+    rollers = False
     for k in range(v.wheel0, v.wheel0 + v.n_wheels):
         w = wheels[k]
-        fx += w.gravity_x
-        fy += w.gravity_y
-        moment += w.x * w.gravity_y - w.y * w.gravity_x
-    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
-        w = wheels[k]
-        if w.rollers != 0:
-            w.slope_x = w.odo_vx * fx + w.odo_vy * fy + w.odo_wz * moment
+        rollers = rollers or w.rollers != 0
+        if math.hypot(w.vx, w.vy) >= HOLD_SPEED:
+            return False
+    return rollers
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -194,10 +218,10 @@ def stops_wheel(b: Row, w: Row, rolling: float, limit: float, near: float, dt: f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def stop_slip(w: Row, torque: float, dt: float) -> float:
+def stop_slip(w: Row, torque: float, inertia: float, dt: float) -> float:
     """Return the force along the wheel after which it just rolls: (τ - I α) / R [N]."""
     alpha = (w.vx / w.radius - w.omega) / dt
-    return float((torque - w.inertia * alpha) / w.radius)
+    return float((torque - inertia * alpha) / w.radius)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -229,6 +253,30 @@ def slope_brake(w: Row) -> float:
     if abs(w.vx) < HOLD_SPEED:
         return math.inf
     return float(w.radius * abs(w.slope_x)) if w.slope_x * w.vx > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def stopping_motor(w: Row, limit: float, dt: float) -> tuple[float, float]:
+    """Return the torque of a wheel's motor [N m] and the inertia that it turns [kg m²].
+
+    A motor that stops its wheel answers to the spin after the step, by WHEEL.soft. That acts as
+    an inertia, unless the torque stays at its limit.
+
+    Args:
+        w: Row of WHEEL.
+        limit: Largest force of the ground on it [N].
+        dt: Time step [s].
+    """
+    if w.coupled != STOPPING or w.soft == 0.0 or w.torque * w.omega >= 0.0:
+        return w.torque, w.inertia
+    torque = w.at_rest + w.soft * abs(w.omega)
+    inertia = w.inertia + w.soft * dt
+    most = max(w.brake, abs(w.torque))
+    if torque > most:
+        lost = max(0.0, most - w.radius * limit) * dt / w.inertia
+        if w.at_rest + w.soft * max(0.0, abs(w.omega) - lost) >= most:
+            torque, inertia = most, w.inertia
+    return -math.copysign(torque, w.omega), inertia
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -32,6 +32,7 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.state.arrays import FloatArray, Row, Rows
+from mvsim_core.state.plan_view import seen_along, to_plan
 
 #: Rounds over the wheels of a vehicle, and over vehicles that share an island.
 ROUNDS, SHARED_ROUNDS = 50, 10
@@ -229,13 +230,13 @@ def enter_wheel(lead: Row, b: Row, w: Row, r: FloatArray) -> None:
     y -= lead.com_y
     for side in range(2):
         ax, ay = (w.yaw_c, w.yaw_s) if side == 0 else (-w.yaw_s, w.yaw_c)
-        fx, fy = ax * b.cos_x, ay * b.cos_y
-        gx, gy = ax / b.cos_x, ay / b.cos_y
-        fx, fy = c * fx - s * fy, s * fx + c * fy
-        gx, gy = c * gx - s * gy, s * gx + c * gy
+        fx, fy = to_plan(b, ax, ay)
+        gx, gy = seen_along(b, ax, ay)
         first = 6 * side
-        r[first + FX], r[first + FY], r[first + TORQUE] = fx, fy, x * fy - y * fx
-        r[first + VX], r[first + VY], r[first + W] = gx, gy, x * gy - y * gx
+        r[first + FX], r[first + FY] = c * fx - s * fy, s * fx + c * fy
+        r[first + VX], r[first + VY] = c * gx - s * gy, s * gx + c * gy
+        lever = x * (s * ax + c * ay) - y * (c * ax - s * ay)
+        r[first + TORQUE] = r[first + W] = lever
     r[ALONG] = w.yaw_c * w.fx + w.yaw_s * w.fy
     r[LEFT] = -w.yaw_s * w.fx + w.yaw_c * w.fy
     r[BRAKE] = 0.0
@@ -300,7 +301,31 @@ def trace(r: FloatArray, give: tuple[float, float]) -> float:
 def brake_torque(w: Row, along: float, dt: float) -> float:
     """Return the torque [N m] of a wheel's brake under a given force along it [N]."""
     need = w.radius * along - w.inertia * w.spin_free / dt
-    return float(min(max(need, -w.resist), w.resist))
+    if abs(need) <= w.resist:
+        return float(need)
+    brake = math.copysign(w.resist, need)
+    if w.coupled == STOPPING and w.soft > 0.0:
+        turned = (w.inertia * w.spin_free + (brake - w.radius * along) * dt) / (
+            w.inertia + w.soft * dt
+        )
+        brake += math.copysign(min(w.soft * abs(turned), softness(w)), need)
+    return float(brake)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def softness(w: Row) -> float:
+    """Return by how much the torque of a motor that stops its wheel can grow with spin [N m]."""
+    most = max(w.brake, abs(w.torque))
+    return float(max(0.0, most - w.at_rest))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def motor_brake(w: Row, omega: float) -> float:
+    """Return the torque [N m] of a motor that stops its wheel, at a spin after the step."""
+    if w.soft == 0.0:
+        return float(abs(w.torque))
+    most = max(w.brake, abs(w.torque))
+    return float(min(w.at_rest + w.soft * abs(omega), most))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -394,6 +419,16 @@ def wheel_force(
         if abs(brake) <= w.resist:
             return along, left, brake
         brake = math.copysign(w.resist, brake)
+        if w.coupled == STOPPING and w.soft > 0.0:
+            inertia = w.inertia + w.soft * dt
+            spun = (w.inertia * w.spin_free + brake * dt) / inertia
+            rolling = (tt + w.radius * w.radius * dt / inertia, tl, ll)
+            along, left = limited_force(w, rolling, (speed[0] - w.radius * spun, speed[1]), old)
+            grown = w.soft * abs(spun - w.radius * along * dt / inertia)
+            most = softness(w)
+            brake += math.copysign(min(grown, most), brake)
+            if grown <= most:
+                return along, left, brake
     spin = dt / w.inertia
     slip = speed[0] - w.radius * (w.spin_free + brake * spin)
     rolling = (tt + w.radius * w.radius * spin, tl, ll)
@@ -466,4 +501,5 @@ def leave_wheel(lead: Row, w: Row, r: FloatArray, dt: float) -> None:
     if w.coupled != ACROSS:
         w.omega = w.spin_free + (r[BRAKE] - w.radius * r[ALONG]) * dt / w.inertia
     if w.coupled == STOPPING:  # no more of the torque acts than stops the wheel
-        w.torque = min(max(r[BRAKE], -abs(w.torque)), abs(w.torque))
+        most = motor_brake(w, w.omega)
+        w.torque = min(max(r[BRAKE], -most), most)

@@ -16,7 +16,7 @@ from numba import njit
 from mvsim_core.friction.base import FRICTION, TableFriction
 from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
-    HOLD_SPEED,
+    LOCKED,
     NEAR_STOP,
     NEAR_STOP_PER_AXIS,
     clamp,
@@ -25,11 +25,12 @@ from mvsim_core.friction.contact import (
     slope_brake,
     slope_hold,
     stop_slip,
+    stopping_motor,
     stops_wheel,
 )
-from mvsim_core.friction.coupled import COUPLED, STOPPING, wheel_force
+from mvsim_core.friction.coupled import COUPLED, STOPPING, motor_brake, wheel_force
 from mvsim_core.friction.loads import BRAKED, moved_mass
-from mvsim_core.friction.rollers import roller_forces, roller_hold
+from mvsim_core.friction.rollers import roller_forces
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
@@ -72,21 +73,20 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if w.caster != 0:
             caster_forces(bodies[w.body], w, c_rr, limit, dt)
             continue
+        if w.idle == LOCKED and (p.hold == 0 or w.held == 0):
+            w.held = p.hold
         if w.held != 0:
             continue
         if w.rollers != 0:  # grips along one direction only
-            torque = w.torque - p.c_damping * w.omega
-            tilted = w.gravity_x != 0.0 or w.gravity_y != 0.0
-            if p.hold != 0 and w.idle != 0 and tilted and math.hypot(w.vx, w.vy) < HOLD_SPEED:
-                roller_hold(w, limit)
-            else:
-                roller_forces(bodies[w.body], w, torque, limit, c_rr, dt)
+            motor, inertia = stopping_motor(w, limit, dt)
+            torque = motor - p.c_damping * w.omega
+            roller_forces(bodies[w.body], w, torque, inertia, limit, c_rr, dt)
             continue
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
         w.resist = slope_brake(w) if p.hold != 0 else 0.0
         if w.coupled == STOPPING and w.torque * w.omega <= 0.0:  # the motor is a brake
-            w.resist += abs(w.torque)
+            w.resist += motor_brake(w, 0.0)
             torque -= w.torque
         elif w.coupled == STOPPING:
             w.coupled = COUPLED
@@ -110,7 +110,7 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             lone_wheel(w, dt)
             continue
         lateral = clamp(-w.vy * w.carried / dt - w.slope_y, limit)  # 4
-        along = clamp(stop_slip(w, torque, dt), limit)  # 5
+        along = clamp(stop_slip(w, torque, w.inertia, dt), limit)  # 5
         w.omega += (torque - w.radius * along) / w.inertia * dt  # 6, 7
         # what follows acts on the vehicle, not on the wheel's spin
         if p.hold != 0:

@@ -24,6 +24,7 @@ from mvsim_core.friction.contact import (
     slope_brake,
     slope_hold,
     stop_slip,
+    stopping_motor,
     stops_wheel,
 )
 from mvsim_core.friction.coupled import ACROSS, COUPLED, STOPPING
@@ -109,14 +110,15 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             continue
         surface = w.omega * w.radius
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
-        torque = w.torque - p.c_damping * w.omega
+        alpha = slip_angle(w.vx, w.vy)
+        most = capacities(p, w.normal, alpha, p.s_sat)[0]
+        motor, inertia = stopping_motor(w, most, dt)
+        torque = motor - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
         holds = w.coupled != 0 and p.hold != 0 and w.idle != 0 and w.slope_x != 0.0
         stopping = w.coupled == STOPPING
         w.coupled = ACROSS
-        alpha = slip_angle(w.vx, w.vy)
-        spin = dt / w.inertia
-        most = capacities(p, w.normal, alpha, p.s_sat)[0]
+        spin = dt / inertia
         w.resist = 0.0
         if holds or stops_wheel(bodies[w.body], w, rolling, most, NEAR_STOP, dt):
             w.coupled = COUPLED
@@ -146,7 +148,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             continue
         w.spin_free = w.omega + torque * spin
         lateral = clamp(-w.vy * w.carried * (1.0 / dt) - w.slope_y, most_y)
-        along = clamp(stop_slip(w, torque, dt), most_x)
+        along = clamp(stop_slip(w, torque, inertia, dt), most_x)
         w.omega += (torque - w.radius * along) * spin
         if stopping and abs(along) == most_x:
             end_at_rest(w, dt)

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from mvsim_core.dynamics.islands import to_ground, upright
+from mvsim_core.dynamics.islands import upright
 from mvsim_core.friction.hold import HELD, brake_of, grip_forces
 from mvsim_core.solver.contact_types import GRIP, NO_GRIPS
 from mvsim_core.state.arrays import DYNAMIC, FloatArray, IntArray, Row, Rows, State
+from mvsim_core.state.plan_view import seen_along, to_ground, to_plan
 
 
 class GroundGrips:
@@ -141,7 +142,7 @@ def grips_kernel(  # noqa: PLR0913 (arrays of a kernel)
 def shrink(b: Row, px: float, py: float) -> float:
     """Return how long what is 1 along the ground is in plan view, in the direction of (px, py)."""
     if px == 0.0 and py == 0.0:
-        return math.sqrt(b.cos_x * b.cos_y)
+        return math.sqrt(b.plan_xx * b.plan_yy)
     x, y = to_ground(b, px, py)
     return math.hypot(px, py) / math.hypot(x, y)
 
@@ -169,12 +170,15 @@ def wheel_grip(g: Row, b: Row, v: Row, w: Row, k: int, dt: float) -> None:
     along = along if g.limit_x > 0.0 else 0.0
     across = across if g.limit_y > 0.0 else 0.0
     c, s = math.cos(b.yaw), math.sin(b.yaw)
-    fx, fy = (dx * along - dy * across) * b.cos_x, (dy * along + dx * across) * b.cos_y
+    fx, fy = to_plan(b, dx * along - dy * across, dy * along + dx * across)
     g.given_x, g.given_y = (c * fx - s * fy) * dt, (s * fx + c * fy) * dt
     # in plan view, as the solver counts
-    g.limit_x *= math.hypot(dx * b.cos_x, dy * b.cos_y)
-    g.limit_y *= math.hypot(dy * b.cos_x, dx * b.cos_y)
-    g.direction = math.atan2(dy * b.cos_x, dx * b.cos_y)
+    x, y = to_plan(b, dx, dy)
+    g.limit_x *= math.hypot(x, y)
+    x, y = to_plan(b, -dy, dx)
+    g.limit_y *= math.hypot(x, y)
+    x, y = seen_along(b, dx, dy)
+    g.direction = math.atan2(y, x)
     g.x, g.y = w.x, w.y
     if b.leader >= 0:
         c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
@@ -207,7 +211,7 @@ def store_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, grips: Rows, dt: fl
             if x == 0.0 and y == 0.0:
                 continue
             pushed = True
-            fx, fy = (c * x + s * y) / b.cos_x, (-s * x + c * y) / b.cos_y
+            fx, fy = to_ground(b, c * x + s * y, -s * x + c * y)
             before = grip_forces(w)[0]
             w.fx += fx
             w.fy += fy

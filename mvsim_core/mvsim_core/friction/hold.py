@@ -25,7 +25,10 @@ import math
 
 from numba import njit
 
+from mvsim_core.dynamics.islands import add_force
+from mvsim_core.friction.contact import LOCKED
 from mvsim_core.state.arrays import Row, Rows
+from mvsim_core.state.plan_view import seen_along, to_ground, to_plan
 
 #: Rounds over the wheels of a vehicle, and over vehicles that share an island.
 ROUNDS, SHARED_ROUNDS = 50, 10
@@ -76,31 +79,60 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
             b = bodies[v.body]
             lead = bodies[b.leader] if b.leader >= 0 else b
             if b.ideal == 0 and speed_after(lead, dt) < 1e-9:
-                lead.old_share = 0.5 * effort(wheels, v)
+                lead.old_share = min(0.5 * effort(wheels, v), climb(lead, wheels, v, dt))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def effort(wheels: Rows, v: Row) -> float:
-    """Return the largest share of its limits that a wheel uses [1].
+    """Return the share of a step after which a vehicle stands that comes to rest in it [1].
 
-    That much of the step a vehicle moves which comes to rest in it at a constant rate.
+    With force F and weight W a wheel loses its speed by F + W within the step. At a constant rate
+    it would do so with all that its limits leave beyond F in addition, in the share
+    (F + W) / (F + W + rest) of the step. The slowest wheel counts.
     """
     most = 0.0
     for k in range(v.wheel0, v.wheel0 + v.n_wheels):
         w = wheels[k]
         along, across = grip_forces(w)
+        net_x = along + w.grip_c * w.slope_x + w.grip_s * w.slope_y
+        net_y = across + w.grip_c * w.slope_y - w.grip_s * w.slope_x
         limit = w.limit_x
         lever = w.radius * abs(w.grip_c)
         brake = brake_of(v, w, k - v.wheel0)
         if brake < limit * lever:
             limit = brake / lever
         if limit > 0.0:
-            most = max(most, abs(along) / limit)
+            most = max(most, share_of(net_x, math.copysign(along, along * net_x), limit))
         if w.limit_round != 0 and w.limit_x > 0.0:
-            most = max(most, math.hypot(along, across) / w.limit_x)
+            net = math.hypot(net_x, net_y)
+            if net > 0.0:
+                ahead = (along * net_x + across * net_y) / net
+                aside = (along * net_y - across * net_x) / net
+                reach = math.sqrt(max(0.0, w.limit_x * w.limit_x - aside * aside))
+                most = max(most, share_of(net, ahead, reach))
         elif w.limit_y > 0.0:
-            most = max(most, abs(across) / w.limit_y)
+            most = max(most, share_of(net_y, math.copysign(across, across * net_y), w.limit_y))
     return min(1.0, most)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def climb(lead: Row, wheels: Rows, v: Row, dt: float) -> float:
+    """Return the share of its way in a step that its energy of motion lifts a vehicle by [1]."""
+    power = 0.0
+    for k in range(v.wheel0, v.wheel0 + v.n_wheels):
+        w = wheels[k]
+        power -= w.slope_x * w.vx + w.slope_y * w.vy
+    c, s = math.cos(lead.yaw), math.sin(lead.yaw)
+    vx, vy = to_ground(lead, c * lead.cvx + s * lead.cvy, -s * lead.cvx + c * lead.cvy)
+    energy = 0.5 * lead.mass * (vx * vx + vy * vy)
+    return energy / (power * dt) if power * dt > energy else 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def share_of(net: float, force: float, limit: float) -> float:
+    """Return |net| / (|net| + limit - force), `force` counting along the net force [N]."""
+    net = abs(net)
+    return net / (net + max(0.0, limit - force)) if net > 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -173,7 +205,7 @@ def all_locked(wheels: Rows, v: Row) -> bool:
     for k in range(v.wheel0, v.wheel0 + v.n_wheels):
         w = wheels[k]
         w.omega = 0.0
-        if w.brake > 0.0 and v.cmd_brake == 0:
+        if w.brake > 0.0 and v.cmd_brake == 0 and w.idle != LOCKED:
             w.torque = w.radius * w.grip_c * grip_forces(w)[0]
     return True
 
@@ -190,27 +222,13 @@ def grip_forces(w: Row) -> tuple[float, float]:
 def brake_of(v: Row, w: Row, k: int) -> float:
     """Return the torque [N m] with which wheel `k` of a vehicle is held.
 
-    The parking brake locks all wheels but the caster of a differential with three wheels.
+    The parking brake locks all wheels but the caster of a differential with three wheels, and
+    `slope_hold` those of vehicles with rollers.
     """
     if v.cmd_brake == 0:
-        return float(w.brake)
+        return math.inf if w.idle == LOCKED else float(w.brake)
     caster = v.free == 0 and v.wheelbase == 0.0 and k >= 2 * (v.n_wheels // 2)
     return 0.0 if caster else math.inf
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def push(lead: Row, b: Row, w: Row, fx: float, fy: float) -> None:
-    """Add a force along the ground at a wheel, vehicle frame [N], to the sums of its island."""
-    fx *= b.cos_x
-    fy *= b.cos_y
-    x, y = w.x, w.y
-    if b.leader >= 0:
-        c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
-        fx, fy = c * fx - s * fy, s * fx + c * fy
-        x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
-    lead.fx += fx
-    lead.fy += fy
-    lead.torque += (x - lead.com_x) * fy - (y - lead.com_y) * fx
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -224,28 +242,26 @@ def ground_speed(lead: Row, b: Row, w: Row, dt: float) -> tuple[float, float]:
     if b.leader >= 0:
         c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
         x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
-    vx -= wz * (y - lead.com_y)
-    vy += wz * (x - lead.com_x)
+    turn_x, turn_y = -wz * (y - lead.com_y), wz * (x - lead.com_x)
     if b.leader >= 0:
         vx, vy = c * vx + s * vy, -s * vx + c * vy
-    return vx / b.cos_x, vy / b.cos_y
+        turn_x, turn_y = c * turn_x + s * turn_y, -s * turn_x + c * turn_y
+    vx, vy = to_ground(b, vx, vy)
+    return vx + turn_x, vy + turn_y
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def compliance(lead: Row, b: Row, w: Row, dx: float, dy: float) -> float:
     """Return the speed [m/s] along (dx, dy) that 1 N s along it gives a wheel's place."""
-    fx, fy = dx * b.cos_x, dy * b.cos_y
-    gx, gy = dx / b.cos_x, dy / b.cos_y
+    fx, fy = to_plan(b, dx, dy)
+    gx, gy = seen_along(b, dx, dy)
     x, y = w.x, w.y
     if b.leader >= 0:
         c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
-        fx, fy = c * fx - s * fy, s * fx + c * fy
-        gx, gy = c * gx - s * gy, s * gx + c * gy
+        dx, dy = c * dx - s * dy, s * dx + c * dy
         x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
-    x -= lead.com_x
-    y -= lead.com_y
-    turn = (x * fy - y * fx) / lead.inertia
-    return float(gx * (fx / lead.mass - turn * y) + gy * (fy / lead.mass + turn * x))
+    lever = (x - lead.com_x) * dy - (y - lead.com_y) * dx
+    return float((gx * fx + gy * fy) / lead.mass + lever * lever / lead.inertia)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -266,7 +282,7 @@ def guess(lead: Row, b: Row, w: Row, brake: float, dt: float) -> None:
     dx = w.yaw_c * c - w.yaw_s * s
     dy = w.yaw_s * c + w.yaw_c * s
     fx, fy = dx * along - dy * across, dy * along + dx * across
-    push(lead, b, w, fx - w.fx, fy - w.fy)
+    add_force(lead, b, w, fx - w.fx, fy - w.fy)
     w.fx = fx
     w.fy = fy
 
@@ -293,7 +309,7 @@ def hold_wheel(lead: Row, b: Row, w: Row, brake: float, dt: float) -> float:
         spin = turned - lever * new * dt / w.inertia
         need = torque
     change = abs(new - along) * give
-    push(lead, b, w, dx * (new - along), dy * (new - along))
+    add_force(lead, b, w, dx * (new - along), dy * (new - along))
 
     give = compliance(lead, b, w, -dy, dx) * dt
     vx, vy = ground_speed(lead, b, w, dt)
@@ -303,13 +319,13 @@ def hold_wheel(lead: Row, b: Row, w: Row, brake: float, dt: float) -> float:
     if w.limit_round != 0 and total > w.limit_x:
         along, new = new, new * w.limit_x / total
         side *= w.limit_x / total
-        push(lead, b, w, dx * (new - along), dy * (new - along))
+        add_force(lead, b, w, dx * (new - along), dy * (new - along))
         if abs(need) >= brake:
             spin += lever * (along - new) * dt / w.inertia
         else:
             need = lever * new - w.inertia * w.omega0 / dt
     change = max(change, abs(side - across) * give)
-    push(lead, b, w, -dy * (side - across), dx * (side - across))
+    add_force(lead, b, w, -dy * (side - across), dx * (side - across))
 
     w.fx = dx * new - dy * side
     w.fy = dy * new + dx * side

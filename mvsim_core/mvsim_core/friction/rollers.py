@@ -26,13 +26,16 @@ ONSET = 0.01
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def roller_forces(b: Row, w: Row, torque: float, limit: float, c_rr: float, dt: float) -> None:
+def roller_forces(  # noqa: PLR0913 (rows of a kernel)
+    b: Row, w: Row, torque: float, inertia: float, limit: float, c_rr: float, dt: float
+) -> None:
     """Write force and spin of a wheel with rollers.
 
     Args:
         b: Row of BODY of its vehicle.
         w: Row of WHEEL.
         torque: Motor torque less bearing losses [N m].
+        inertia: That the torque turns, that of the wheel or more, see `stopping_motor` [kg m²].
         limit: Largest force of the ground [N].
         c_rr: Rolling resistance of the rollers [1].
         dt: Time step [s].
@@ -48,16 +51,8 @@ def roller_forces(b: Row, w: Row, torque: float, limit: float, c_rr: float, dt: 
         # the spin at which the contact point does not slip along the grip direction
         alpha = ((w.vx * c + w.vy * s) / (w.radius * c) - w.omega) / dt
         left = math.sqrt(limit * limit - drag * drag)  # both are one force of the ground
-        grip = clamp((torque - w.inertia * alpha) / (w.radius * c), left)
-    w.omega += (torque - w.radius * (grip * c - drag * s)) / w.inertia * dt
+        grip = clamp((torque - inertia * alpha) / (w.radius * c), left)
+    w.omega += (torque - w.radius * (grip * c - drag * s)) / inertia * dt
     if w.coupled == STOPPING and abs(grip) == left:
         end_at_rest(w, dt)
     set_force(w, grip * c - drag * s, grip * s + drag * c)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def roller_hold(w: Row, limit: float) -> None:
-    """Write the share of a braked wheel of the force that holds its vehicle on a slope."""
-    force = clamp(-w.slope_x, limit)
-    w.omega = 0.0
-    set_force(w, force * w.grip_c, force * w.grip_s)

@@ -26,7 +26,9 @@ REST = 1e-4
 
 
 #: Fields of the state that columns are computed from.
-BODY_FIELDS = ("x", "y", "z", "roll", "pitch", "yaw", "vx", "vy", "wz", "cos_x", "cos_y")
+BODY_FIELDS = (
+    *("x", "y", "z", "roll", "pitch", "yaw", "vx", "vy", "wz", "plan_xx", "plan_xy", "plan_yy"),
+)
 VEHICLE_FIELDS = ("odo_x", "odo_y", "odo_yaw")
 WHEEL_FIELDS = (
     *("x", "y", "yaw", "radius", "load", "omega", "omega0", "torque", "fx", "fy", "vx", "vy"),
@@ -66,12 +68,15 @@ class PoseHistory:
     def along(self) -> FloatArray:
         """Return the forward speed along the ground [m/s]."""
         c, s = self.heading
-        return np.asarray((c * self.body["vx"] + s * self.body["vy"]) / self.body["cos_x"])
+        b = self.body
+        return np.asarray(
+            (c * b["vx"] + s * b["vy"] - b["plan_xy"] * self.across()) / b["plan_xx"]
+        )
 
     def across(self) -> FloatArray:
         """Return the leftward speed along the ground [m/s]."""
         c, s = self.heading
-        return np.asarray((c * self.body["vy"] - s * self.body["vx"]) / self.body["cos_y"])
+        return np.asarray((c * self.body["vy"] - s * self.body["vx"]) / self.body["plan_yy"])
 
 
 @dataclass

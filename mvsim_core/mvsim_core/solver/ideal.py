@@ -9,6 +9,7 @@ import math
 from numba import njit
 
 from mvsim_core.state.arrays import Row, Rows
+from mvsim_core.state.plan_view import to_plan
 
 
 @njit(cache=True, nogil=True)
@@ -25,8 +26,9 @@ def ideal_twist_kernel(bodies: Rows, vehicles: Rows, dt: float) -> None:
         if b.ideal == 0 or b.touching != 0 or b.wz != v.wz:
             continue
         c, s = math.cos(b.yaw), math.sin(b.yaw)
-        vx = c * v.vx * b.cos_x - s * v.vy * b.cos_y
-        vy = s * v.vx * b.cos_x + c * v.vy * b.cos_y
+        px, py = to_plan(b, v.vx, v.vy)
+        vx = c * px - s * py
+        vy = s * px + c * py
         b.ax += (vx - b.vx) / dt
         b.ay += (vy - b.vy) / dt
         b.vx = vx

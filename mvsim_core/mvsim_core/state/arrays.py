@@ -79,8 +79,9 @@ BODY = _in_lines(
         ("damp_ang", "f8"),  # 1/s
         ("slope_x", "f8"),  # 1, gravity direction along the body's x axis (0 on flat ground)
         ("slope_y", "f8"),  # 1, along its y axis
-        ("cos_x", "f8"),  # 1, plan view length of a unit length along the body's x axis
-        ("cos_y", "f8"),  # 1, along its y axis
+        ("plan_xx", "f8"),  # 1, its x axis in plan view is (plan_xx, 0), turned by the yaw,
+        ("plan_xy", "f8"),  # 1, and its y axis is (plan_xy, plan_yy), see `state.plan_view`
+        ("plan_yy", "f8"),
         ("fx", "f8"),  # N, sum of the wheel forces, body frame
         ("fy", "f8"),  # N
         ("torque", "f8"),  # N m, about the centre of mass
@@ -154,7 +155,7 @@ WHEEL = _in_lines(
         ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
         ("rollers", "i1"),  # 1: it rolls freely across its grip direction
         ("caster", "i1"),  # 1: it swivels, so that it rolls in any direction
-        ("idle", "i1"),  # 1: no motor of its vehicle gives torque
+        ("idle", "i1"),  # not 0: no motor of its vehicle gives torque; 2: locked by `slope_hold`
         ("held", "i1"),  # not 0: its brake is on, and `friction.hold` finds force and spin
         ("limit_round", "i1"),  # 1: limit_x holds for the vector sum of both
         ("coupled", "i1"),  # not 0: `friction.coupled` finds its force with that of the others
@@ -171,6 +172,10 @@ WHEEL = _in_lines(
         ("cmd_torque", "f8"),  # N m, set point of raw controllers
         ("drag", "f8"),  # N, drag of the ground on the vehicle, wheel frame
         ("brake", "f8"),  # N m, with which its motor holds it at a set point of zero; inf: any
+        # while its speed loop stops it, its motor brakes with at_rest + soft |ω| up to `brake`,
+        # ω being its spin after the step; 0: it brakes with `torque`
+        ("soft", "f8"),  # N m s/rad
+        ("at_rest", "f8"),  # N m
     ]
 )
 
@@ -304,6 +309,8 @@ PID = _in_lines(
         ("derivative", "f8"),  # m/s, filtered error
         ("filter1", "f8"),  # m/s
         ("filter2", "f8"),  # m/s
+        ("soft", "f8"),  # N m s/m, how its torque grows with the speed after a step of braking
+        ("at_rest", "f8"),  # N m, and its braking torque at the speed 0
     ]
 )
 

@@ -264,7 +264,7 @@ def body_row(
     row: Rows = zero_rows(1, BODY)
     set_motion(row, pose, twist, inertia)
     row["mass"], row["com_x"], row["com_y"], row["inertia"] = inertia
-    row["cos_x"] = row["cos_y"] = 1.0
+    row["plan_xx"] = row["plan_yy"] = 1.0
     row["kind"] = kind
     row["leader"] = -1
     return row

@@ -25,6 +25,8 @@ ROUNDS = 2
 #: they end [rad].
 SETTLING, SETTLED = 50, 1e-14
 MAX_CONTACTS = 64
+#: Angle beyond which a fit does not tell roll from yaw, and the steepest attitude [rad].
+STEEP, STEEPEST = 1.4, 1.5
 #: Rows of scratch memory that a fit needs.
 WORK_ROWS = 7
 
@@ -78,6 +80,33 @@ def horn_rotation(
 
 
 @njit(cache=True, nogil=True)
+def steep_angles(q: FloatArray, yaw: float) -> tuple[float, float]:
+    """Return roll and pitch at a given yaw for an attitude that is nearly upright [rad].
+
+    Nose up or down by 90° roll and yaw are one and the same, and beyond it both are turned by π.
+    What is kept is where the body's z axis points. No body is steeper than STEEPEST.
+
+    Args:
+        q: (4,) the attitude as a quaternion w, x, y, z of any length.
+        yaw: Yaw of the body.
+    """
+    w, x, y, z = q[0], q[1], q[2], q[3]
+    size = w * w + x * x + y * y + z * z
+    if size == 0.0:
+        return 0.0, 0.0
+    c, s = math.cos(yaw), math.sin(yaw)
+    east, north = 2.0 * (w * y + x * z) / size, 2.0 * (y * z - w * x) / size
+    ahead, left = c * east + s * north, c * north - s * east
+    up = (w * w + z * z - x * x - y * y) / size
+    if up <= 0.0:  # beyond it
+        flat = max(math.hypot(ahead, left), 1e-12)
+        ahead, left = ahead / flat, left / flat
+    roll = -math.asin(min(max(left, -1.0), 1.0))
+    pitch = math.atan2(ahead, max(up, 1e-3))
+    return min(max(roll, -STEEPEST), STEEPEST), min(max(pitch, -STEEPEST), STEEPEST)
+
+
+@njit(cache=True, nogil=True)
 def minor(m: FloatArray, row: int, column: int) -> float:
     """Return the determinant of a 4×4 matrix without one row and one column."""
     r0 = 1 if row == 0 else 0
@@ -126,13 +155,14 @@ def null_vector(m: FloatArray, q: FloatArray) -> tuple[float, float, float, floa
 
 @njit(cache=True, nogil=True)
 def set_slope(b: Row) -> None:
-    """Derive gravity's direction and the plan view lengths from the attitude of a body."""
+    """Derive gravity's direction and the axes in plan view from the attitude of a body."""
     cp, sp = math.cos(b.pitch), math.sin(b.pitch)
     cr, sr = math.cos(b.roll), math.sin(b.roll)
     b.slope_x = sp
     b.slope_y = -cp * sr
-    b.cos_x = cp
-    b.cos_y = math.sqrt(cr * cr + sp * sp * sr * sr)
+    b.plan_xx = cp
+    b.plan_xy = sp * sr
+    b.plan_yy = cr
 
 
 @njit(cache=True, nogil=True)

@@ -16,10 +16,12 @@ from mvsim_core.terrain.attitude import (
     ROUNDS,
     SETTLED,
     SETTLING,
+    STEEP,
     WORK_ROWS,
     horn_rotation,
     level,
     set_slope,
+    steep_angles,
 )
 from mvsim_core.terrain.surface import choose_pieces, heights_at
 
@@ -275,6 +277,8 @@ def fit(b: Row, local: FloatArray, world: FloatArray, n: int, work: FloatArray) 
         world[k, 1] -= cy
         world[k, 2] -= cz
     roll, pitch, _ = horn_rotation(local, world, n, work)
+    if max(abs(pitch), abs(roll)) > STEEP:
+        roll, pitch = steep_angles(work[6], b.yaw)
     b.roll = roll
     b.pitch = pitch
     set_slope(b)

@@ -87,8 +87,8 @@ class Handle:
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
         vx_w, vy_w = float(b["vx"]), float(b["vy"])
-        vx_v = (c * vx_w + s * vy_w) / b["cos_x"]
-        vy_v = (-s * vx_w + c * vy_w) / b["cos_y"]
+        vy_v = (-s * vx_w + c * vy_w) / b["plan_yy"]
+        vx_v = (c * vx_w + s * vy_w - b["plan_xy"] * vy_v) / b["plan_xx"]
         return Twist(float(vx_v), float(vy_v), float(b["wz"]))
 
     @property
@@ -153,13 +153,14 @@ class Handle:
         require_finite("velocity", vx=vx, vy=vy, wz=wz)
         entity, b = self._entity, self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
-        vx_v, vy_v = vx * float(b["cos_x"]), vy * float(b["cos_y"])  # plan view
+        vx_v = float(b["plan_xx"] * vx + b["plan_xy"] * vy)  # plan view
+        vy_v = float(b["plan_yy"] * vy)
         b["vx"], b["vy"], b["wz"] = c * vx_v - s * vy_v, s * vx_v + c * vy_v, wz
         cvx_v, cvy_v = vx_v - wz * float(b["com_y"]), vy_v + wz * float(b["com_x"])
         b["cvx"], b["cvy"] = c * cvx_v - s * cvy_v, s * cvx_v + c * cvy_v
         b["wz_before"] = wz
         wheels = self._world.data.wheels[entity.wheel0 : entity.wheel0 + entity.n_wheels]
-        wheel_vx_v, wheel_vy_v = vx_v - wz * wheels["y"], vy_v + wz * wheels["x"]
+        wheel_vx_v, wheel_vy_v = vx - wz * wheels["y"], vy + wz * wheels["x"]
         c, s = np.cos(wheels["yaw"]), np.sin(wheels["yaw"])
         vx_wheel, vy_wheel = c * wheel_vx_v + s * wheel_vy_v, c * wheel_vy_v - s * wheel_vx_v
         wheels["omega"] = (vx_wheel + vy_wheel * wheels["tan_grip"]) / wheels["radius"]

@@ -36,8 +36,8 @@ def random_state(seed: int, vehicles: int = 3, wheels_each: int = 4) -> Data:
     roll, pitch = rng.uniform(-0.35, 0.35, (2, vehicles))
     bodies["roll"], bodies["pitch"] = roll, pitch
     bodies["slope_x"], bodies["slope_y"] = np.sin(pitch), -np.cos(pitch) * np.sin(roll)
-    bodies["cos_x"] = np.cos(pitch)
-    bodies["cos_y"] = np.sqrt(np.cos(roll) ** 2 + (np.sin(pitch) * np.sin(roll)) ** 2)
+    bodies["plan_xx"], bodies["plan_yy"] = np.cos(pitch), np.cos(roll)
+    bodies["plan_xy"] = np.sin(pitch) * np.sin(roll)
     wheels["body"] = np.repeat(np.arange(vehicles), wheels_each)
     for name in ("x", "y"):
         wheels[name] = rng.uniform(-1.0, 1.0, count)
@@ -63,6 +63,11 @@ def random_state(seed: int, vehicles: int = 3, wheels_each: int = 4) -> Data:
     for name in ("odo_kx", "odo_ky", "odo_kyaw"):
         rows[name] = rng.uniform(0.8, 1.2, vehicles)
     return state
+
+
+def axes_in_plan_view(b: Any) -> np.ndarray[Any, Any]:
+    """Return the 2 × 2 matrix whose columns are the axes of a row of BODY in plan view."""
+    return np.array([[b["plan_xx"], b["plan_xy"]], [0.0, b["plan_yy"]]])
 
 
 def turn(angle: float) -> np.ndarray[Any, Any]:

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.state.arrays import BODY
 from mvsim_core.terrain.attitude import (
+    STEEPEST,
     WORK_ROWS,
     determinant4,
     horn_rotation,
@@ -18,6 +21,8 @@ from mvsim_core.terrain.attitude import (
     null_vector,
     set_slope,
 )
+from mvsim_core.terrain.following import fit
+from tests.unit.kernels.rows import axes_in_plan_view
 
 
 def best_rotation(local, world):
@@ -94,8 +99,7 @@ def test_slopes_are_gravity_in_the_vehicle_frame(seed: int) -> None:
     set_slope(b[0])
     down = turned.T @ (0, 0, -1)
     assert (b["slope_x"][0], b["slope_y"][0]) == pytest.approx((down[0], down[1]))
-    lengths = np.hypot(turned[0], turned[1])
-    assert (b["cos_x"][0], b["cos_y"][0]) == pytest.approx((lengths[0], lengths[1]))
+    assert axes_in_plan_view(b[0]) == pytest.approx(turned[:2, :2])
 
 
 def test_a_level_body_is_upright_on_its_height() -> None:
@@ -105,4 +109,20 @@ def test_a_level_body_is_upright_on_its_height() -> None:
     level(b[0], 1.25)
     got = [float(b[name][0]) for name in ("z", "roll", "pitch", "slope_x", "slope_y")]
     assert got == [1.25, 0.0, 0.0, 0.0, 0.0]
-    assert (b["cos_x"][0], b["cos_y"][0]) == (1.0, 1.0)
+    assert (axes_in_plan_view(b[0]) == np.eye(2)).all()
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.7, -2.9])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("name", ["pitch", "roll"])
+def test_upright_and_beyond_it_no_angle_jumps(name: str, yaw: float, sign: float) -> None:
+    """A fit that is turned about one axis by 80 to 110 degrees: at most STEEPEST, the other 0."""
+    points = np.array([[0.3, 0.2, 0.0], [0.3, -0.2, 0.0], [-0.3, 0.2, 0.0], [-0.3, -0.2, 0.0]])
+    for steep in (80.0, 85.0, 90.0, 90.0 + 1e-9, 91.0, 110.0):
+        b = np.zeros(1, BODY)
+        b["yaw"] = yaw
+        turned = rotation(Pose(yaw=yaw, **{name: sign * math.radians(steep)}))
+        fit(b[0], points.copy(), points @ turned.T, 4, np.zeros((WORK_ROWS, 4)))
+        want = sign * min(math.radians(steep), STEEPEST)
+        assert b[name][0] == pytest.approx(want, abs=1e-6)
+        assert b["roll" if name == "pitch" else "pitch"][0] == pytest.approx(0.0, abs=1e-6)

@@ -20,7 +20,7 @@ from mvsim_core.friction.contact import (
 )
 from mvsim_core.friction.loads import TRANSFER_TIME, transfer_weight, upright
 from mvsim_core.state.arrays import BODY, WHEEL, State
-from tests.unit.kernels.rows import DT, GRAVITY, random_state, turn
+from tests.unit.kernels.rows import DT, GRAVITY, axes_in_plan_view, random_state, turn
 
 
 def wheel(**values: float) -> np.ndarray:
@@ -44,8 +44,10 @@ def test_motion_load_and_weight_of_each_wheel(seed: int) -> None:
     contact_kernel(state.bodies, state.wheels, state.vehicles, GRAVITY, DT)
     for w in state.wheels:
         b = state.bodies[w["body"]]
-        over = turn(-b["yaw"]) @ (b["vx"], b["vy"]) + b["wz"] * np.array([-w["y"], w["x"]])
-        over /= b["cos_x"], b["cos_y"]
+        middle = np.array([b["com_x"], b["com_y"]])
+        spin = b["wz"] * np.array([[0.0, -1.0], [1.0, 0.0]])
+        over = turn(-b["yaw"]) @ (b["vx"], b["vy"]) + spin @ middle  # of the centre of mass
+        over = np.linalg.solve(axes_in_plan_view(b), over) + spin @ ((w["x"], w["y"]) - middle)
         assert (w["vx"], w["vy"]) == pytest.approx(tuple(turn(-w["yaw"]) @ over))
         carried = w["load"] / GRAVITY + w["mass"]
         assert w["carried"] == pytest.approx(carried)
@@ -85,36 +87,20 @@ def test_wheels_of_kinematic_vehicles_roll_along() -> None:
     assert (state.wheels["omega"][8:] == spins[8:]).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_rollers_share_the_hold_on_a_slope(seed: int) -> None:
-    """Least-squares shares of the wrench that balances weight and motion."""
-    state = random_state(seed)
-    state.vehicles["free"][1] = 1
-    state.wheels["torque"] = 0.0
-    state.wheels["rollers"] = 1
-    state.wheels["rollers"][6] = 0
-    plain = random_state(seed)
-    plain.wheels["torque"] = 0.0
-    for it in (state, plain):
-        contact_kernel(it.bodies, it.wheels, it.vehicles, GRAVITY, DT)
-    b, w = state.bodies[1], state.wheels[4:8]
-    motion = turn(-b["yaw"]) @ (b["vx"], b["vy"]) * b["mass"] / DT
-    fx, fy = motion[0] + w["gravity_x"].sum(), motion[1] + w["gravity_y"].sum()
-    moment = b["inertia"] * b["wz"] / DT
-    moment += (w["x"] * w["gravity_y"] - w["y"] * w["gravity_x"]).sum()
-    want = w["odo_vx"] * fx + w["odo_vy"] * fy + w["odo_wz"] * moment
-    want[2] = plain.wheels["slope_x"][6]
-    assert w["slope_x"] == pytest.approx(want)
-    for others in (slice(0, 4), slice(8, 12)):
-        assert (state.wheels["slope_x"][others] == plain.wheels["slope_x"][others]).all()
-
-
-def test_driven_rollers_do_not_hold() -> None:
-    state, plain = random_state(3), random_state(3)
+@pytest.mark.parametrize(("fastest", "torque", "idle"), [(0.04, 0, 2), (0.06, 0, 1), (0.04, 1, 0)])
+def test_slow_rollers_are_locked_on_a_slope_together(
+    fastest: float, torque: float, idle: int
+) -> None:
+    state = random_state(0)
     state.vehicles["free"] = state.wheels["rollers"] = 1
-    for it in (state, plain):
-        contact_kernel(it.bodies, it.wheels, it.vehicles, GRAVITY, DT)
-    assert (state.wheels["slope_x"] == plain.wheels["slope_x"]).all()
+    state.wheels["torque"] = 0.0
+    for name in ("vx", "vy", "wz"):
+        state.bodies[name][1] = 0.0
+    state.bodies["wz"][1] = fastest / np.hypot(state.wheels["x"], state.wheels["y"])[4:8].max()
+    state.bodies["com_x"][1] = state.bodies["com_y"][1] = 0.0
+    state.wheels["torque"][4] = torque
+    contact_kernel(state.bodies, state.wheels, state.vehicles, GRAVITY, DT)
+    assert (state.wheels["idle"][4:8] == idle).all()
 
 
 def balanced(state: State, k: int) -> np.ndarray:
@@ -216,7 +202,7 @@ def test_no_rolling_resistance(c_rr: float, omega: float) -> None:
 def test_after_the_force_against_slip_the_wheel_rolls() -> None:
     for torque, vx, omega in ((2.0, 1.0, -3.0), (-5.0, -2.0, 8.0), (0.0, 0.3, 1.5)):
         w = wheel(vx=vx, omega=omega)
-        force = stop_slip(w[0], torque, DT)
+        force = stop_slip(w[0], torque, w["inertia"][0], DT)
         spin = omega + (torque - 0.2 * force) / 0.1 * DT
         assert spin * 0.2 == pytest.approx(vx)
 

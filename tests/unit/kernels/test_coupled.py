@@ -9,7 +9,16 @@ import math
 import numpy as np
 import pytest
 
-from mvsim_core.friction.coupled import STABLE, circle_force, overshoots
+from mvsim_core.friction.coupled import (
+    STABLE,
+    STOPPING,
+    brake_torque,
+    circle_force,
+    motor_brake,
+    overshoots,
+    wheel_force,
+)
+from mvsim_core.state.arrays import WHEEL
 from tests.unit.kernels.rows import random_state
 
 
@@ -72,3 +81,32 @@ def test_no_energy_from_a_force_on_the_circle() -> None:
         force = np.array(circle_force((a[0, 0], a[0, 1], a[1, 1]), tuple(slip), limit))
         assert force @ slip + 0.5 * force @ a @ force <= 1e-12
         assert math.isfinite(force.sum())
+
+
+@pytest.mark.parametrize("omega", [6.0, -6.0])
+@pytest.mark.parametrize("limit", [0.0, 30.0, 300.0])
+@pytest.mark.parametrize("brake", [2.0, 6.0, 40.0])
+@pytest.mark.parametrize("soft", [0.0, 0.5, 20.0])
+def test_a_motor_that_stops_its_wheel_answers_to_the_spin_after_the_step(
+    omega: float, limit: float, brake: float, soft: float
+) -> None:
+    """Brake and spin agree with the law of the motor, within its limit, or the wheel is locked."""
+    dt = 0.01
+    row = np.zeros(1, WHEEL)
+    for name, value in {"radius": 0.1, "inertia": 0.005, "brake": brake, "soft": soft}.items():
+        row[name] = value
+    row["spin_free"] = row["omega"] = omega
+    row["at_rest"], row["torque"] = min(1.5, brake), -math.copysign(min(3.0, brake), omega)
+    row["limit_x"] = row["limit_y"] = limit
+    row["coupled"] = STOPPING
+    w = row[0]
+    w["resist"] = motor_brake(w, 0.0)
+    give = (dt / 4.0, 0.0, dt / 4.0)
+    along, _, torque = wheel_force(w, give, (0.1 * omega, 0.0), (0.0, 0.0), dt)
+    spin = omega + (torque - 0.1 * along) * dt / 0.005
+    assert abs(along) <= limit
+    assert omega * spin >= -1e-12
+    assert abs(torque) <= brake + 1e-12
+    if abs(spin) > 1e-9:
+        assert torque == pytest.approx(-math.copysign(motor_brake(w, spin), omega))
+    assert torque == pytest.approx(brake_torque(w, along, dt))

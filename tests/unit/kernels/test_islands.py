@@ -15,7 +15,7 @@ from mvsim_core.dynamics.islands import (
     sum_wheel_forces_kernel,
 )
 from mvsim_core.state.arrays import BODY, DYNAMIC, KINEMATIC, STATIC
-from tests.unit.kernels.rows import DT, GRAVITY, random_state, turn
+from tests.unit.kernels.rows import DT, GRAVITY, axes_in_plan_view, random_state, turn
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -31,13 +31,13 @@ def test_forces_and_torques_are_summed_about_the_centre_of_mass(seed: int) -> No
     for w in wheels:
         k = int(w["body"])
         force = np.array([w["fx"] + w["gravity_x"], w["fy"] + w["gravity_y"]])
-        force *= bodies["cos_x"][k], bodies["cos_y"][k]
+        plan = axes_in_plan_view(bodies[k]) @ force
         at = np.array([w["x"], w["y"]])
         if k == 2:
-            force, at = turn(0.9) @ force, (0.7, -0.4) + turn(0.9) @ at
+            plan, force, at = turn(0.9) @ plan, turn(0.9) @ force, (0.7, -0.4) + turn(0.9) @ at
             k = 1
         arm = at - (bodies["com_x"][k], bodies["com_y"][k])
-        want[k] += *force, arm[0] * force[1] - arm[1] * force[0]
+        want[k] += *plan, arm[0] * force[1] - arm[1] * force[0]
     got = np.column_stack([bodies[name] for name in ("fx", "fy", "torque")])
     assert got == pytest.approx(want)
 

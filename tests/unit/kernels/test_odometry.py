@@ -54,7 +54,7 @@ def test_the_pose_moves_along_the_tangent_at_the_middle(free: int, ideal: int) -
     for row, old, b in zip(state.vehicles, before, state.bodies, strict=True):
         sideways = row["odo_vy"]
         if ideal and not free:
-            across = (turn(-b["yaw"]) @ (b["vx"], b["vy"]))[1] / b["cos_y"]
+            across = (turn(-b["yaw"]) @ (b["vx"], b["vy"]))[1] / b["plan_yy"]
             assert sideways == pytest.approx(across)
         turned = old["odo_kyaw"] * row["odo_wz"] * DT
         step = np.array([old["odo_kx"] * row["odo_vx"], old["odo_ky"] * sideways]) * DT
