@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,16 @@ def has_handler(process: subprocess.Popen[bytes]) -> bool:
     return False
 
 
+@pytest.fixture
+def hangup_ends() -> Iterator[None]:
+    """Let SIGHUP end processes that are started, also where the tests run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.ros
+@pytest.mark.usefixtures("hangup_ends")
 @pytest.mark.parametrize("delay", [0.0, 0.1, 0.35, 0.65, 1.0])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_while_starting(domain_pool: DomainPool, delay: float, number: int) -> None:
