@@ -7,7 +7,7 @@ import pytest
 
 from mvsim_core import StepError, UnknownName, World, load_world
 from tests.physics.test_slopes import incline
-from tests.physics.worlds import cart, twist_pid, world
+from tests.physics.worlds import block, cart, twist_pid, world
 
 FRICTIONS = ("default", "wardiagnemma", "ellipse")
 
@@ -70,6 +70,35 @@ def test_the_others_go_on(friction, spoil, tile, ground) -> None:
         assert made.vehicles[name].pose == other.vehicles[name].pose
         assert made.vehicles[name].odometry == other.vehicles[name].odometry
         assert made.vehicles[name].pose.x > 0.01
+
+
+@pytest.mark.parametrize("spoil", [spoil_wheel, spoil_body])
+@pytest.mark.parametrize("welded", [False, True])
+def test_what_it_touches_goes_on(spoil, welded) -> None:
+    """Two robots push a block from both sides; without one of them the other moves it."""
+    parts = [
+        cart("r1", "0 0 0", controller=twist_pid(20, 10, 30)),
+        cart("r2", "2 0 180"),
+        block("between", "1 0 0", mass=2),
+    ]
+    made, other = (load_world(text=world(*parts)) for _ in range(2))
+    made.on_fault = lambda fault: None
+    for each in (made, other):
+        if welded:
+            each.weld("r1", "between")
+        each.vehicles["r1"].set_twist(0.5)
+        each.vehicles["r2"].set_wheel_torques([3.0, 3.0])
+        each.run(1.5)
+        assert each.vehicles["r2"].in_collision
+    other.remove("r2")
+    spoil(made)
+    for each in (made, other):
+        each.step()
+        assert list(each.vehicles) == ["r1"]
+        each.run(0.5)
+    assert made.vehicles["r1"].pose == other.vehicles["r1"].pose
+    assert made.blocks["between"].pose == other.blocks["between"].pose
+    assert made.blocks["between"].pose.x > 1.05
 
 
 def test_it_comes_back_with_a_reset_and_with_a_snapshot() -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mvsim_core.state.arrays import FloatArray
+from mvsim_core.state.plan_view import along_ground
 
 if TYPE_CHECKING:
     from mvsim_core.state.entities import Entity
@@ -67,16 +68,16 @@ class PoseHistory:
 
     def along(self) -> FloatArray:
         """Return the forward speed along the ground [m/s]."""
-        c, s = self.heading
-        b = self.body
-        return np.asarray(
-            (c * b["vx"] + s * b["vy"] - b["plan_xy"] * self.across()) / b["plan_xx"]
-        )
+        return self._along_ground()[0]
 
     def across(self) -> FloatArray:
         """Return the leftward speed along the ground [m/s]."""
+        return self._along_ground()[1]
+
+    def _along_ground(self) -> tuple[FloatArray, FloatArray]:
         c, s = self.heading
-        return np.asarray((c * self.body["vy"] - s * self.body["vx"]) / self.body["plan_yy"])
+        vx, vy = self.body["vx"], self.body["vy"]
+        return along_ground(self.body, c * vx + s * vy, c * vy - s * vx)
 
 
 @dataclass

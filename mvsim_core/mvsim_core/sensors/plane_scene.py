@@ -252,8 +252,7 @@ class PlaneScene:
             due: Which of them are cast.
             bodies: BODY, all rows.
         """
-        if self._walls is None:
-            self._walls = _lay_out(list(self._fixed.values()))
+        self.freeze()
         place_kernel(fans, due, self._groups, self._outlines, self._local, self._placed, bodies)
 
     def trace(self, fans: Rows, due: IntArray, rays: FloatArray, bodies: Rows) -> None:

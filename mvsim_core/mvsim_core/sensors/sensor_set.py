@@ -228,10 +228,7 @@ class SensorSet:
             slot.due = sensor.schedule_after(tick)
             put(slot.due, number)
             if slot.active and (not sensor.sweeps or sensor.is_whole(tick)):
-                if slot.batch in work:
-                    work[slot.batch].append(slot)
-                else:
-                    work[slot.batch] = [slot]
+                work.setdefault(slot.batch, []).append(slot)
         return work
 
     # ------------------------------------------------------------ internal

@@ -12,6 +12,8 @@ ground has the torque r × F. So what a force does to the vehicle is what the wh
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
 from mvsim_core.state.arrays import Row
@@ -50,3 +52,15 @@ def seen_along(b: Row, x: float, y: float) -> tuple[float, float]:
         return x, y
     x = x / b.plan_xx
     return x, (y - b.plan_xy * x) / b.plan_yy
+
+
+def along_ground(b: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return what `to_ground` does, for one row of BODY outside of kernels or for many.
+
+    Args:
+        b: The row or rows, or a mapping with their columns.
+        x: Forward part in plan view, in the axes of the yaw; a number or an array.
+        y: Leftward part.
+    """
+    y = y / b["plan_yy"]
+    return (x - b["plan_xy"] * y) / b["plan_xx"], y

@@ -18,6 +18,7 @@ from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.state.arrays import DYNAMIC, FOREVER, FloatArray
 from mvsim_core.state.entities import Entity
+from mvsim_core.state.plan_view import along_ground
 
 if TYPE_CHECKING:
     from mvsim_core.world.base import Entities
@@ -87,9 +88,8 @@ class Handle:
         b = self._body
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
         vx_w, vy_w = float(b["vx"]), float(b["vy"])
-        vy_v = (-s * vx_w + c * vy_w) / b["plan_yy"]
-        vx_v = (c * vx_w + s * vy_w - b["plan_xy"] * vy_v) / b["plan_xx"]
-        return Twist(float(vx_v), float(vy_v), float(b["wz"]))
+        vx, vy = along_ground(b, c * vx_w + s * vy_w, -s * vx_w + c * vy_w)
+        return Twist(float(vx), float(vy), float(b["wz"]))
 
     @property
     def acceleration(self) -> tuple[float, float, float]:

@@ -45,6 +45,7 @@ PHASES = (
 )
 ANIMATIONS, COMMANDS, KINEMATICS, CONTROLLERS, FRICTION = range(5)
 INTEGRATE, SOLVER, TERRAIN, ODOMETRY, SENSORS, RECORDING = range(5, 11)
+_NONE: IntArray = np.zeros(0, np.int64)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -236,6 +237,3 @@ def _integrate_without(
             others = [other.movers for other in tiles if other is not tile]
             movers = np.setdiff1d(data.movers.ids, np.concatenate([_NONE, *others]))
             wheel = _integrate(model, run, data, tile.vehicles(data), movers)
-
-
-_NONE: IntArray = np.zeros(0, np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mvsim_core import threads
+from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import Cylinder, PlaneScene, Prism
 from mvsim_core.sensors.lidar2d import LEAST_FANS, LidarBatch
@@ -101,6 +102,9 @@ def test_scans_are_the_same_on_any_number_of_cores(monkeypatch, cores):
     bodies = crowd(360, 5)
     scene = PlaneScene()
     scene.add_polygon([(9.0, -50.0), (9.0, 50.0)])
+    cells = np.zeros((40, 40), np.int8)
+    cells[30, 5:30] = 100
+    scene.add_grid(GridMap(cells, 1.0, GridOrigin(-20.0, -20.0)))
     for row in range(360):
         scene.add_body(row, ROBOT, copy=row % 2)
     sensors = [
@@ -123,6 +127,7 @@ def test_scans_are_the_same_on_any_number_of_cores(monkeypatch, cores):
     trace, written = scene.trace, []
 
     def trace_and_look(*given):
+        assert "clearance" in vars(scene.grids[0])  # before threads ask for it
         before = [array.tobytes() for array in scene._placed]
         trace(*given)
         written.append(before != [array.tobytes() for array in scene._placed])
