@@ -32,6 +32,9 @@ LEAST_SIGMA = 1e-3
 #: Limits of a region's height beyond which (the format's defaults) it has none [m].
 ANY_HEIGHT = 1000.0
 
+#: x, y, z of a frame.
+Vector = tuple[float, float, float]
+
 
 @dataclass(frozen=True, slots=True)
 class GnssReading(Reading):
@@ -94,6 +97,7 @@ class Gnss(Sensor[GnssReading]):
         self._sigma = np.array(sigma, dtype=np.float64)
         slow = (spec.horizontal_slow_noise, spec.horizontal_slow_noise, spec.vertical_slow_noise)
         self._slow = np.array(slow, dtype=np.float64)
+        self._drifts = bool(self._slow.any())
         self._kept = math.exp(-self.cadence.ticks * context.dt / spec.correlation_time)
         total = np.maximum(np.hypot(self._sigma, self._slow), LEAST_SIGMA)
         self._covariance = read_only(np.diag(total**2))
@@ -128,35 +132,26 @@ class Gnss(Sensor[GnssReading]):
         data.steps = max(steps, data.steps)
         return data.slow
 
-    def antenna_velocity(self, bodies: Rows) -> FloatArray:
-        """Return how fast the antenna moves in the world, (3,) m/s."""
+    def antenna(self, bodies: Rows) -> tuple[Vector, Vector]:
+        """Return where the antenna is in the world [m], and how fast it moves there [m/s]."""
+        m = self.mount
         if self.body < 0:
-            return np.zeros(3)
+            return (m.x, m.y, m.z), (0.0, 0.0, 0.0)
         b = bodies[self.body]
         pose = Pose(*(float(b[k]) for k in ("x", "y", "z", "roll", "pitch", "yaw")))
         roll_rate, pitch_rate, yaw_rate = (float(b[k]) for k in ("roll_rate", "pitch_rate", "wz"))
+        vx, vy, vz = (float(b[k]) for k in ("vx", "vy", "vz"))
         # rates of the angles of Rz(yaw) Ry(pitch) Rx(roll) about the axes of the world
         c, s = math.cos(pose.yaw), math.sin(pose.yaw)
         cp, sp = math.cos(pose.pitch), math.sin(pose.pitch)
-        rates = (
-            c * cp * roll_rate - s * pitch_rate,
-            s * cp * roll_rate + c * pitch_rate,
-            yaw_rate - sp * roll_rate,
+        wx = c * cp * roll_rate - s * pitch_rate
+        wy = s * cp * roll_rate + c * pitch_rate
+        wz = yaw_rate - sp * roll_rate
+        x, y, z = (rotation(pose) @ (m.x, m.y, m.z)).tolist()
+        return (
+            (pose.x + x, pose.y + y, pose.z + z),
+            (vx + wy * z - wz * y, vy + wz * x - wx * z, vz + wx * y - wy * x),
         )
-        arm = rotation(pose) @ np.array(self.mount[:3])
-        base = np.array([float(b[k]) for k in ("vx", "vy", "vz")])
-        velocity: FloatArray = base + np.cross(rates, arm)
-        return velocity
-
-    def antenna(self, bodies: Rows) -> tuple[float, float, float]:
-        """Return where the antenna is in the world [m]."""
-        m = self.mount
-        if self.body < 0:
-            return m.x, m.y, m.z
-        b = bodies[self.body]
-        pose = Pose(*(float(b[k]) for k in ("x", "y", "z", "roll", "pitch", "yaw")))
-        x, y, z = rotation(pose) @ (m.x, m.y, m.z)
-        return pose.x + float(x), pose.y + float(y), pose.z + float(z)
 
     def covered(self, x: float, y: float, z: float) -> bool:
         """Return whether satellites are seen at a point of the world [m]."""
@@ -171,10 +166,10 @@ class Gnss(Sensor[GnssReading]):
             return None
         numbers = self.normals(tick, 6)
         errors = self._sigma * numbers[:3]
-        if self._slow.any():
+        if self._drifts:
             errors += self.slow_errors(self.number(tick))
         east, north, up = errors.tolist()
-        x, y, z = self.antenna(state.bodies)
+        (x, y, z), (vx, vy, vz) = self.antenna(state.bodies)
         place = (math.inf, math.inf, math.inf)
         c, s = math.cos(self.earth.yaw), math.sin(self.earth.yaw)
         if self.covered(x, y, z):
@@ -192,7 +187,6 @@ class Gnss(Sensor[GnssReading]):
                 self._no_velocity,
                 self._unknown,
             )
-        vx, vy, vz = self.antenna_velocity(state.bodies).tolist()
         velocity = np.array((c * vx - s * vy, s * vx + c * vy, vz))
         velocity += self.spec.velocity_std_noise * numbers[3:]
         return GnssReading(
