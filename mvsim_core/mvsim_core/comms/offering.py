@@ -55,7 +55,7 @@ class ServiceSocket:
         socket.set(zmq.RCVHWM, 100)
         socket.set(zmq.MAXMSGSIZE, LARGEST_REQUEST)
         socket.bind(f"tcp://{bind}:*")
-        self._thread.watch(socket, self._receive)
+        self._thread.watch(socket, self._receive, limited=True)
         return str(socket.get_string(zmq.LAST_ENDPOINT))
 
     def add(self, name: str, request_type: Any, handler: Handler, submit: Submit | None) -> None:
@@ -63,8 +63,8 @@ class ServiceSocket:
         self._offers[name] = _Offer(request_type, handler, submit)
 
     # ------------------------------------------------------------ in the thread of the sockets
-    def _receive(self) -> bool:
-        return receive_requests(self._socket, self._take)
+    def _receive(self) -> None:
+        receive_requests(self._socket, self._take)
 
     def _take(self, path: list[Any], body: Any) -> None:
         try:

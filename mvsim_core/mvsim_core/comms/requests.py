@@ -81,23 +81,18 @@ def split_envelope(frames: list[Any]) -> tuple[list[Any], Any]:
     return frames[:-1], frames[-1]
 
 
-def receive_requests(socket: Any, take: Callable[[list[Any], Any], None]) -> bool:
-    """Give some of the requests that wait at a ROUTER socket to a function, by path and body.
-
-    Returns:
-        Whether there may be more.
-    """
+def receive_requests(socket: Any, take: Callable[[list[Any], Any], None]) -> None:
+    """Give some of the requests that wait at a ROUTER socket to a function, by path and body."""
     for _ in range(MOST_IN_A_ROUND):
         try:
             frames = socket.recv_multipart(zmq.NOBLOCK, copy=False)
         except zmq.Again:
-            return False
+            return
         try:
             path, body = split_envelope(frames)
         except CommsError:
             continue
         take(path, body)
-    return True
 
 
 def send_answer(socket: Any, path: list[Any], message: Any) -> None:

@@ -39,13 +39,13 @@ class _Notifier:
     The subscriber bound a PAIR socket, which takes a single connection, and confirms each message.
     """
 
-    def __init__(self, thread: SocketThread, endpoint: str, on_answer: Callable[[], bool]) -> None:
+    def __init__(self, thread: SocketThread, endpoint: str, on_answer: Callable[[], None]) -> None:
         self.socket = thread.context.socket(zmq.PAIR)
         self.socket.set(zmq.LINGER, 0)
         self.socket.set(zmq.MAXMSGSIZE, LARGEST_REQUEST)
         self.socket.set(zmq.RECONNECT_IVL_MAX, 2000)
         self.socket.connect(endpoint)
-        thread.watch(self.socket, on_answer)
+        thread.watch(self.socket, on_answer, limited=True)
         self.pending: dict[str, bytes] = {}  # the newest of each topic
         self.waiting_since: float | None = None
 
@@ -112,8 +112,8 @@ class Server:
             ) from None
         if self.port == 0:
             self.port = int(main.get_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
-        thread.watch(main, self._receive)
-        thread.watch(self._monitor, self._drop_disconnected)
+        thread.watch(main, self._receive, limited=True)
+        thread.watch(self._monitor, self._drop_disconnected, limited=True)
         thread.every(1.0, self._drop_silent)
         thread.start()
         return self
@@ -132,8 +132,8 @@ class Server:
         self.close()
 
     # ------------------------------------------------------------ requests
-    def _receive(self) -> bool:
-        return receive_requests(self._main, self._take)
+    def _receive(self) -> None:
+        receive_requests(self._main, self._take)
 
     def _take(self, path: list[Any], body: Any) -> None:
         connection, peer = body.get(zmq.SRCFD), str(body.get("Peer-Address"))
@@ -260,26 +260,25 @@ class Server:
                 notifier.send_next()
 
     def _new_notifier(self, endpoint: str) -> _Notifier:
-        def confirmed() -> bool:
+        def confirmed() -> None:
             notifier = self._notifiers[endpoint]
             try:
                 notifier.socket.recv(zmq.NOBLOCK)
             except zmq.Again:
-                return False
+                return
             notifier.waiting_since = None
             notifier.send_next()
-            return True
 
         made = self._notifiers[endpoint] = _Notifier(self._thread, endpoint, confirmed)
         return made
 
-    def _drop_disconnected(self) -> bool:
+    def _drop_disconnected(self) -> None:
         """Forget the nodes of connections that have ended."""
         while True:
             try:
                 event = recv_monitor_message(self._monitor, zmq.NOBLOCK)
             except zmq.Again:
-                return False
+                return
             if event["event"] == zmq.EVENT_DISCONNECTED:
                 changed, gone = self._directory.disconnected(event["value"])
                 self._close_notifiers(gone)

@@ -20,10 +20,13 @@ import zmq
 
 T = TypeVar("T")
 
-#: Longest pause after a round in which a socket had more messages than it may bring at once [s].
-LONGEST_PAUSE = 0.005
 #: Most messages of one socket in a round.
 MOST_IN_A_ROUND = 32
+#: Part of the time that requests of peers may take: a flood of them must not take the processor
+#: from the simulation.
+REQUESTS_SHARE = 0.2
+#: Where they took more the thread does only other work, once in so long [s].
+REST = 0.002
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +43,9 @@ class SocketThread:
         self.context = zmq.Context()
         self.context.set(zmq.MAX_SOCKETS, 16_384)
         self._poller = zmq.Poller()
-        self._callbacks: dict[Any, Callable[[], bool]] = {}
+        self._callbacks: dict[Any, Callable[[], None]] = {}
+        self._limited: set[Any] = set()
+        self._owed = 0.0  # rest for requests that were served [s]
         self._periodic: list[list[Any]] = []  # next time, period, callback
         self._work: deque[Callable[[], None]] = deque()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
@@ -78,20 +83,24 @@ class SocketThread:
         return future.result(timeout)
 
     # ------------------------------------------------------------ in the thread
-    def watch(self, socket: Any, callback: Callable[[], bool]) -> None:
+    def watch(self, socket: Any, callback: Callable[[], None], *, limited: bool = False) -> None:
         """Call back whenever a socket has messages.
 
         Args:
             socket: The socket.
-            callback: Receives some of them; returns whether there may be more.
+            callback: Receives some of them.
+            limited: Whether all that is done for such sockets takes a limited part of the time.
         """
         self._callbacks[socket] = callback
+        if limited:
+            self._limited.add(socket)
         self._poller.register(socket, zmq.POLLIN)
 
     def close_socket(self, socket: Any, linger: int = 0) -> None:
         """Close a socket, which may be a watched one; `linger` [ms] is given to its messages."""
         if self._callbacks.pop(socket, None) is not None:
             self._poller.unregister(socket)
+            self._limited.discard(socket)
         socket.close(linger)
 
     def every(self, period: float, callback: Callable[[], None]) -> None:
@@ -100,14 +109,14 @@ class SocketThread:
 
     def _run(self) -> None:
         while not self._stopping:
-            begin, more = self._round()
-            if more:
-                # A flood of messages must not take the processor from the simulation.
-                time.sleep(min(time.monotonic() - begin, LONGEST_PAUSE))
+            self._round()
+            if self._owed > REST:
+                time.sleep(REST)
+                self._owed -= REST
         while self._work:
             self._guard(self._work.popleft())
 
-    def _round(self) -> tuple[float, bool]:
+    def _round(self) -> None:
         now = time.monotonic()
         waits = [entry[0] - now for entry in self._periodic]
         timeout = None if not waits else max(0.0, min(waits)) * 1e3
@@ -116,34 +125,38 @@ class SocketThread:
         except zmq.ZMQError as error:
             if error.errno == zmq.ETERM:
                 self._stopping = True
-                return now, False
+                return
             raise
         begin = time.monotonic()
-        more = False
+        self._owed = max(0.0, self._owed - (begin - now))
         for socket, _ in events:
             if socket == self._wake:
                 os.eventfd_read(self._wake)
                 self._awake = False  # after it: work left in between is done in this round
                 continue
             callback = self._callbacks.get(socket)
-            if callback is not None:
-                more |= bool(self._guard(callback))
+            if callback is None:
+                continue
+            limited, start = socket in self._limited, time.monotonic()
+            if not limited:
+                self._guard(callback)
+            elif self._owed <= REST:
+                self._guard(callback)
+                self._owed += (time.monotonic() - start) * (1.0 / REQUESTS_SHARE - 1.0)
         for _ in range(len(self._work)):
             self._guard(self._work.popleft())
         for entry in self._periodic:
             if begin >= entry[0]:
                 entry[0] = begin + entry[1]
                 self._guard(entry[2])
-        return begin, more
 
     @staticmethod
-    def _guard(callback: Callable[[], Any]) -> Any:
+    def _guard(callback: Callable[[], None]) -> None:
         """Call back; what a peer can cause must not end the thread."""
         try:
-            return callback()
+            callback()
         except Exception:
             _log.exception("message bus")
-            return False
 
     # ------------------------------------------------------------ end
     def close(self, timeout: float = 2.0) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -70,7 +71,7 @@ class Subscription:
 class _TopicSocket:
     """The socket of one topic, connected to all its publishers."""
 
-    def __init__(self, thread: SocketThread, on_frames: Callable[[], bool]) -> None:
+    def __init__(self, thread: SocketThread, on_frames: Callable[[], None]) -> None:
         self.socket = thread.context.socket(zmq.SUB)
         self.socket.set(zmq.LINGER, 0)
         self.socket.set(zmq.RCVHWM, 100)
@@ -138,12 +139,12 @@ class Subscriber:
         return made
 
     # ------------------------------------------------------------ in the thread of the sockets
-    def _update(self) -> bool:
+    def _update(self) -> None:
         """Connect to the publishers that the server names."""
         try:
             frame = self._updates.recv(zmq.NOBLOCK)
         except zmq.Again:
-            return False
+            return
         try:
             info = parse(*unpack(frame), messages.TopicInfo)
             endpoints = {resolved(e, self._server) for e in info.publisherEndpoint}
@@ -155,23 +156,20 @@ class Subscriber:
                 receive = partial(self._receive, topic)
                 self._sockets[topic] = _TopicSocket(self._thread, receive)
             self._sockets[topic].connect(endpoints)
-        try:
+        with suppress(zmq.Again):
             self._updates.send(pack(messages.GenericAnswer(success=True)), zmq.NOBLOCK)
-        except zmq.Again:
-            return False
-        return True
 
     def _disconnect(self) -> None:
         for topic_socket in self._sockets.values():
             topic_socket.disconnect()
 
-    def _receive(self, topic: str) -> bool:
+    def _receive(self, topic: str) -> None:
         socket, subscriptions = self._sockets[topic].socket, self._subscriptions[topic]
         for _ in range(MOST_IN_A_ROUND):
             try:
                 frames = socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
-                return False
+                return
             if len(frames) != 1:
                 continue
             with self._ready:
@@ -179,7 +177,6 @@ class Subscriber:
                     subscription.put(frames[0])
                     self._waiting[subscription] = None
                 self._ready.notify()
-        return True
 
     # ------------------------------------------------------------ in the thread of the callbacks
     def _run_callbacks(self) -> None:

@@ -15,6 +15,7 @@ from mvsim_core.comms import Client, Server, messages
 from mvsim_core.comms.endpoints import own_endpoint, resolved
 from mvsim_core.comms.framing import pack, parse, unpack
 from mvsim_core.comms.publishing import QUEUE
+from mvsim_core.comms.socket_thread import REQUESTS_SHARE, SocketThread
 from mvsim_core.errors import CommandError, CommsError
 from tests.unit.comms.conftest import NewClient, until
 
@@ -221,6 +222,30 @@ def test_many_come_late(server: Server, new_client: NewClient) -> None:
     context.destroy(linger=0)
     until(lambda: source.nodes() == ["source"])
     until(lambda: server._notifiers == {})
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_requests_take_a_part_of_the_time_only(limited: bool) -> None:
+    thread, served, others = SocketThread("test"), [], []
+
+    def serve() -> None:  # and never receives: there is always more
+        start = time.monotonic()
+        time.sleep(0.0005)
+        served.append(time.monotonic() - start)
+        thread.post(lambda: others.append(time.monotonic()))
+
+    near, far = thread.context.socket(zmq.PAIR), thread.context.socket(zmq.PAIR)
+    near.bind("inproc://flood")
+    far.connect("inproc://flood")
+    far.send(b"")
+    thread.watch(near, serve, limited=limited)
+    start = time.monotonic()
+    thread.start()
+    until(lambda: len(served) > 100)
+    part = sum(served) / (time.monotonic() - start)
+    thread.close()
+    assert len(others) > 50  # what is not limited goes on
+    assert part < 1.2 * REQUESTS_SHARE if limited else part > 2.0 * REQUESTS_SHARE
 
 
 def test_garbage_is_harmless(server: Server, new_client: NewClient) -> None:
