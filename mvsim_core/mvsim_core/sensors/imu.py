@@ -305,8 +305,7 @@ class ImuBatch(SensorBatch):
             self._turns[rows],
             first.gravity,
             first.dt,
-            felt[:, :3],
-            felt[:, 3:],
+            felt,
         )
         return felt
 

@@ -24,10 +24,9 @@ def inertial_kernel(  # noqa: PLR0913 (arrays of a kernel)
     turns: FloatArray,
     gravity: float,
     dt: float,
-    rates: FloatArray,
-    forces: FloatArray,
+    felt: FloatArray,
 ) -> None:
-    """Write rates and forces of inertial units.
+    """Write rates and specific forces of inertial units.
 
     Args:
         bodies: BODY.
@@ -36,8 +35,7 @@ def inertial_kernel(  # noqa: PLR0913 (arrays of a kernel)
         turns: (n, 3, 3) rotation of the unit in the vehicle frame.
         gravity: m/s².
         dt: Length of a step [s].
-        rates: Output (n, 3) rad/s, frame of the unit.
-        forces: Output (n, 3) m/s², frame of the unit; at rest gravity points up.
+        felt: Output (n, 6) rad/s and m/s², frame of the unit; at rest gravity points up.
     """
     for k in range(rows.shape[0]):
         wx, wy, wz, fx, fy, fz = 0.0, 0.0, 0.0, 0.0, 0.0, gravity
@@ -45,8 +43,8 @@ def inertial_kernel(  # noqa: PLR0913 (arrays of a kernel)
             wx, wy, wz, fx, fy, fz = felt_at(bodies[rows[k]], arms[k], gravity, dt)
         for j in range(3):
             x, y, z = turns[k, 0, j], turns[k, 1, j], turns[k, 2, j]
-            rates[k, j] = x * wx + y * wy + z * wz
-            forces[k, j] = x * fx + y * fy + z * fz
+            felt[k, j] = x * wx + y * wy + z * wz
+            felt[k, 3 + j] = x * fx + y * fy + z * fz
 
 
 @njit(cache=True, nogil=True)

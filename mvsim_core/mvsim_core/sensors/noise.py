@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -244,3 +245,12 @@ def normals(seed: int, name: int, tick: int, count: int) -> npt.NDArray[np.float
     words = np.array((seed_word(seed), name), dtype=np.uint64)
     normals_kernel(words[0], words[1], tick, READING, out, 0, count)
     return out
+
+
+@cache
+def warm() -> None:
+    """Compile or load all kernels of this module that are called from Python."""
+    normals(0, 0, 0, 1)
+    words = np.zeros(2, np.uint64)
+    uniform_kernel(words[0], words[1], 0, READING)
+    walk_kernel(words[0], words[1], 0, 0, np.zeros(6), np.zeros(6))

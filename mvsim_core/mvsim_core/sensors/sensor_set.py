@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mvsim_core.sensors import noise
 from mvsim_core.sensors.base import Sensor, SensorBatch, StateView
 
 #: A tick that never comes.
@@ -184,6 +185,8 @@ class SensorSet:
 
     def warm(self, state: StateView) -> None:
         """Compile and lay out all that the first readings need; nothing is measured."""
+        if self._batches:
+            noise.warm()
         for batch in self._batches.values():
             batch.warm(state)
 

@@ -5,6 +5,8 @@
 import copy
 import pickle
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -114,6 +116,43 @@ def test_what_nobody_listens_to_is_not_computed(monkeypatch):
     assert world._runtime.sensors.next_tick == 2  # the shortest period
     world.run(0.2)
     assert world.new_readings == []
+
+
+LISTEN = """
+import sys
+from numba.core.dispatcher import Dispatcher
+from mvsim_core import load_world
+
+late = []
+compile_for = Dispatcher._compile_for_args
+def noted(kernel, *args, **kw):
+    late.append(kernel.py_func.__name__)
+    return compile_for(kernel, *args, **kw)
+
+world = load_world(text=sys.stdin.read())
+sensors = [s for vehicle in world.vehicles.values() for s in vehicle.sensors.values()]
+for sensor in sensors:
+    world.set_sensor_active(sensor, False)
+world.run(0.2)
+Dispatcher._compile_for_args = noted
+for sensor in sensors:
+    world.set_sensor_active(sensor, True)
+world.run(0.3)
+assert all(sensor.last for sensor in sensors)
+print(*late)
+"""
+
+
+def test_the_first_who_listens_waits_for_no_kernel():
+    """In a process of its own: here others have compiled them."""
+    begin, end = WORLD.index("<vehicle"), WORLD.index("</mvsim_world>")
+    robot = WORLD[begin:end]
+    two = robot + robot.replace('"r1"', '"r2"').replace("<init_pose>0 0 0", "<init_pose>0 3 0")
+    text = WORLD[:begin] + two + WORLD[end:]
+    done = subprocess.run(
+        [sys.executable, "-c", LISTEN], input=text, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []
 
 
 def test_a_world_goes_on_the_same_from_a_copy_of_the_data():

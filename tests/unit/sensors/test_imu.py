@@ -81,12 +81,12 @@ def test_any_motion_is_felt_as_the_motion_of_the_mount_says(t):
     }
     for name, value in values.items():
         body[name] = value
-    rates, forces = np.full((1, 3), np.nan), np.full((1, 3), np.nan)
+    felt = np.full((1, 6), np.nan)
     rows = np.zeros(1, np.int64)
     # a step without length: its middle is now
-    inertial_kernel(body, rows, arm[None], turned[None], G, 0.0, rates, forces)
-    np.testing.assert_allclose(rates[0], rate, atol=1e-8)
-    np.testing.assert_allclose(forces[0], force, atol=1e-6)
+    inertial_kernel(body, rows, arm[None], turned[None], G, 0.0, felt)
+    np.testing.assert_allclose(felt[0, :3], rate, atol=1e-8)
+    np.testing.assert_allclose(felt[0, 3:], force, atol=1e-6)
 
 
 def test_constant_circle_gives_the_centripetal_force_of_the_mount():
