@@ -166,8 +166,20 @@ def test_formulas_of_a_file_have_a_budget() -> None:
     formula = f"$f{{{'+'.join(['i'] * 4000)}}}"
     text = f"""<mvsim_world><for var="i" from="1" to="1000"><variable name="q" value="{formula}"/>
       </for></mvsim_world>"""
-    with pytest.raises(WorldFileError, match="all formulas of the file together take too long"):
+    with pytest.raises(WorldFileError, match="formulas of the file together take too long"):
         load_world(text=text)
+
+
+def test_loops_lists_and_formulas_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each for itself is below its limit: turns, points, substitutions, short formulas."""
+    monkeypatch.setattr("mvsim_core.xmlfile.budget.LIMIT", 160_000)
+    world = "<mvsim_world><walls><shape>{}</shape></walls></mvsim_world>"
+    load_world(text=world.format("<pt>1 2</pt><pt>3 4</pt>" * 400))
+    for point in ("<pt>1 2</pt>", "<pt>${i} 0</pt>", "<pt>$f{i} 0</pt>"):
+        loop = f"<for var='i' from='1' to='TURNS'>{point}{point}</for>"
+        load_world(text=world.format(loop.replace("TURNS", "200")))
+        with pytest.raises(WorldFileError, match="lists and formulas of the file together take"):
+            load_world(text=world.format(loop.replace("TURNS", "900")))
 
 
 @pytest.mark.parametrize("code", ["utf-8", "utf-16"])

@@ -20,14 +20,13 @@ from random import Random
 from typing import Any, NamedTuple
 
 from mvsim_core.errors import suggestion
+from mvsim_core.xmlfile.budget import CHARACTER, FORMULA, PARSED_CHARACTER, Budget
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 30
 #: Formulas kept after parsing, and the length of the longest of them.
 MAX_KEPT = 1000
 MAX_KEPT_LENGTH = 2000
-#: Characters that are evaluated in all, those that are parsed counting as several.
-MAX_EVALUATED, PARSING = 16_000_000, 60
 
 Lookup = Callable[[str], float | None]
 Thunk = Callable[[], float]
@@ -204,10 +203,6 @@ class ExpressionError(Exception):
     """The formula is wrong; the message has the reason."""
 
 
-class BudgetError(ExpressionError):
-    """The formulas of a file took too long."""
-
-
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -216,23 +211,24 @@ class _Token(NamedTuple):
 class Formulas:
     """Evaluates formulas and keeps them parsed, since loops evaluate the same ones again."""
 
-    def __init__(self, random: Random) -> None:
-        """Use `random` for rand, randn and unifrnd; randomize sets its seed."""
+    def __init__(self, random: Random, budget: Budget | None = None) -> None:
+        """Use `random` for rand, randn and unifrnd; randomize sets its seed.
+
+        Work is counted in `budget`; None: in one of its own.
+        """
+        self._budget = budget or Budget()
         self._functions = {**FUNCTIONS, **random_functions(random)}
         self._parsed: dict[str, _Formula] = {}
-        self._evaluated = 0  # characters
 
     def evaluate(self, text: str, lookup: Lookup) -> float:
-        """Return the value of a formula, or raise ExpressionError.
+        """Return the value of a formula, or raise ExpressionError or BudgetError.
 
         `lookup` returns the value of a variable, or None; variables hide constants and
         functions of the same name.
         """
         if len(text) > MAX_LENGTH:
             raise ExpressionError(f"a formula may have at most {MAX_LENGTH} characters")
-        self._evaluated += len(text)
-        if self._evaluated > MAX_EVALUATED:
-            raise BudgetError("all formulas of the file together take too long to evaluate")
+        self._budget.spend(FORMULA + CHARACTER * len(text))
         formula = self._parsed.get(text)
         if formula is None or not formula.renew(lookup):
             formula = self._parse(text, lookup)
@@ -249,7 +245,7 @@ class Formulas:
         return value
 
     def _parse(self, text: str, lookup: Lookup) -> _Formula:
-        self._evaluated += PARSING * len(text)
+        self._budget.spend(PARSED_CHARACTER * len(text))
         parser = _Parser(_tokens(text), lookup, self._functions)
         formula = _Formula(parser.whole(), parser.names, parser.values)
         if len(text) <= MAX_KEPT_LENGTH:

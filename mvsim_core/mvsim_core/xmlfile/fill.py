@@ -30,6 +30,7 @@ from mvsim_core.specs.params import (
 )
 from mvsim_core.specs.sensor import NAME_PREFIXES, SensorSpec
 from mvsim_core.xmlfile.advice import advice
+from mvsim_core.xmlfile.budget import ITEM, BudgetError
 from mvsim_core.xmlfile.paths import Packages, PathError, resolved
 from mvsim_core.xmlfile.plan import Plan, is_absent, plan_of, written_params
 from mvsim_core.xmlfile.problems import Problems
@@ -190,6 +191,11 @@ class Values:
         return values
 
     def _all(self, about: Param, found: list[_Written], names: Names) -> Any:
+        try:
+            self.substitution.budget.spend(ITEM * len(found))
+        except BudgetError as error:
+            self.report(found[0].parent, found[0].line, str(error))
+            self.problems.abort()
         values = [self._converted(about, one, names, checked=False) for one in found]
         return Outcome.INVALID if Outcome.INVALID in values else tuple(values)
 

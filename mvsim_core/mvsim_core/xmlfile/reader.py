@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from mvsim_core.resources.access import INCLUDED_SUFFIX
 from mvsim_core.specs.converters import number
+from mvsim_core.xmlfile.budget import TURN, BudgetError
 from mvsim_core.xmlfile.markup import MarkupError, MarkupWarning, Node, decode, parse
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path
 from mvsim_core.xmlfile.problems import Origin, Problems
@@ -353,6 +354,11 @@ class Reader:
             self._loops += 1
             if self._loops > MAX_LOOPS:
                 self._error(node, place, f"all loops together have more than {MAX_LOOPS} turns")
+                self.problems.abort()
+            try:
+                self.substitution.budget.spend(TURN)
+            except BudgetError as error:
+                self._error(node, place, str(error))
                 self.problems.abort()
             self.substitution.variables.define(values[0], str(index))
             yield from self._expand(node.children, inside)

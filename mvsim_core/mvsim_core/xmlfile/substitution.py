@@ -30,7 +30,8 @@ from typing import NamedTuple
 from mvsim_core.errors import suggestion
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.converters import number, show
-from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, BudgetError, ExpressionError, Formulas
+from mvsim_core.xmlfile.budget import SUBSTITUTION, Budget, BudgetError
+from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import NOT_INSTALLED, ORIGINAL, Packages
 from mvsim_core.xmlfile.problems import Origin
 
@@ -187,7 +188,8 @@ class Substitution:
         #: What limits the value that was evaluated last: its element or a part of it is foreign.
         self.applied: FileAccess | None = None
         self._access = access
-        self._formulas = Formulas(random)
+        self.budget = Budget()
+        self._formulas = Formulas(random, self.budget)
         self.packages = packages
         self.allow_shell = allow_shell
         # Counts what may differ for the next vehicle: names, random numbers, loop variables.
@@ -234,6 +236,10 @@ class Substitution:
         self._steps += 1
         if self._steps > self._limit:
             raise SubstitutionError(self._too_many())
+        try:
+            self.budget.spend(SUBSTITUTION)
+        except BudgetError as error:
+            raise ExhaustedError(str(error)) from None
         if begin == "$f{":
             if "$" in body:
                 body = self._expand(body, scope, names, depth + 1)
