@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Control of a running node by simulation_interfaces, over real DDS."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -387,6 +388,20 @@ def test_worlds_come_and_go(client: Client, observer: Observer, tmp_path: Path) 
     assert [s.uri for s in client.call("GetSpawnables").spawnables] == ["courier"]
     (start,) = client.call("GetNamedPoses").poses
     assert (start.name, start.pose.position.x) == ("r1", -2.0)
+
+
+def test_files_whose_names_no_message_can_hold_are_not_listed(
+    client: Client, tmp_path: Path
+) -> None:
+    for name in (b"\xff.world.xml", b"\xff.vehicle.xml"):
+        (tmp_path / os.fsdecode(name)).write_text("<mvsim_world/>")
+    (tmp_path / "é.world.xml").write_text("<mvsim_world/>")
+    worlds = client.call("GetAvailableWorlds", additional_sources=[str(tmp_path)]).worlds
+    found = [
+        w.world_resource.uri for w in worlds if w.world_resource.uri.startswith(str(tmp_path))
+    ]
+    assert found == [f"{tmp_path}/é.world.xml"]
+    assert client.call("GetSpawnables", sources=[str(tmp_path)]).result.result == OK
 
 
 def test_rates_change_while_it_runs(client: Client, observer: Observer) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.serialization import serialize_message
 
 
 class NodeLogHandler(logging.Handler):
@@ -62,16 +63,37 @@ def answering(callback: Callable[[Any, Any], Any], logger: RcutilsLogger) -> Cal
     """Return a callback of a service that answers every request.
 
     rclpy leaves a request whose callback raises, such as one that sets a parameter of no type,
-    without an answer and sends the traceback to /rosout. Coroutines look after themselves.
+    without an answer and sends the traceback to /rosout. It crashes where the response of a
+    coroutine cannot be written, as one with a text that has no UTF-8.
     """
+
+    def checked(response: Any) -> Any:
+        serialize_message(response)
+        return response
+
     if inspect.iscoroutinefunction(callback):
-        return callback
+
+        async def answer_later(request: Any, response: Any) -> Any:
+            try:
+                return checked(await callback(request, response))
+            except Exception as error:
+                return _failure(response, log_fault(logger, error))
+
+        return answer_later
 
     def answer(request: Any, response: Any) -> Any:
         try:
-            return callback(request, response)
+            return checked(callback(request, response))
         except Exception as error:
-            log_fault(logger, error)
-            return response
+            return _failure(response, log_fault(logger, error))
 
     return answer
+
+
+def _failure(response: Any, text: str) -> Any:
+    """Return a response of the same type that says why there is no other."""
+    failure: Any = type(response)()
+    if hasattr(failure, "result") and hasattr(failure.result, "error_message"):
+        result = failure.result
+        result.result, result.error_message = result.RESULT_OPERATION_FAILED, text
+    return failure

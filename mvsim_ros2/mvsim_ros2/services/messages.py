@@ -34,6 +34,7 @@ from mvsim_ros2.simulation.entities import (
     world_velocity,
 )
 from mvsim_ros2.simulation.result_codes import FAILED, RequestError
+from mvsim_ros2.simulation.trust import encodable
 
 
 def entity_filter(message: Any) -> EntityFilter:
@@ -125,6 +126,7 @@ def spawnable_message(uri: str, description: str) -> Spawnable:
 
 def world_message(source: str) -> WorldResource:
     """Return a world by its file, or "" for one that was given as text."""
+    source = encodable(source)
     message = WorldResource(name=Path(source).name.partition(".")[0] if source else "world")
     resource = getattr(message, "world_resource", None) or message.level_resource
     resource.uri = source

@@ -30,7 +30,7 @@ from mvsim_ros2.services.vehicle_services import VehicleServices
 from mvsim_ros2.simulation.result_codes import FAILED, OK, SPAWN_FAILED, RequestError
 from mvsim_ros2.simulation.sim_state import MAX_STEPS, StepRequest
 from mvsim_ros2.simulation.simulation import Simulation
-from mvsim_ros2.simulation.trust import public_text
+from mvsim_ros2.simulation.trust import encodable, public_text
 
 
 def snake_case(name: str) -> str:
@@ -249,5 +249,5 @@ def _with_result(response: Any, error: MvsimError | None) -> Any:
             response.result.result = OK
         return response
     response.result.result = error.code if isinstance(error, RequestError) else FAILED
-    response.result.error_message = public_text(error).replace("\0", "")
+    response.result.error_message = encodable(public_text(error)).replace("\0", "")
     return response

@@ -94,3 +94,8 @@ def public_problem(problem: Problem) -> str:
         element = f"<{problem.element}>: " if problem.element else ""
         return f"{place}{element}a file that it names cannot be used as it is"
     return str(problem)
+
+
+def encodable(text: str) -> str:
+    """Return a text that a message can hold: names of files need not be UTF-8."""
+    return text.encode("utf-8", "replace").decode()

@@ -26,7 +26,7 @@ from mvsim_ros2.simulation.result_codes import (
     WORLD_PARSE_ERROR,
     RequestError,
 )
-from mvsim_ros2.simulation.trust import Trust, public_text
+from mvsim_ros2.simulation.trust import Trust, encodable, public_text
 
 #: Folder of the worlds and vehicle classes of the package.
 PACKAGE_WORLDS = Path(mvsim_ros2.__file__).resolve().parents[1] / "worlds"
@@ -140,9 +140,14 @@ def _files(place: Path, pattern: str) -> Iterator[Path]:
         if place.is_file():
             yield from [place] if is_xml(place) else []
         elif place.is_dir():
-            yield from sorted(place.glob(pattern))[:MAX_FILES]
+            yield from sorted(filter(_has_utf8_name, place.glob(pattern)))[:MAX_FILES]
     except (OSError, ValueError):
         return
+
+
+def _has_utf8_name(path: Path) -> bool:
+    """Return whether a message can hold a path."""
+    return encodable(str(path)) == str(path)
 
 
 def _exists(path: Path) -> bool:
