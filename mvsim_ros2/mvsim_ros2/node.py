@@ -32,7 +32,7 @@ from mvsim_ros2.parameters.settings import (
     unknown_parameters,
     with_changes,
 )
-from mvsim_ros2.runtime.executor import ExecutorThread
+from mvsim_ros2.runtime.executor import ExecutorThread, Waits
 from mvsim_ros2.runtime.log_forwarding import answering, forward_python_logs
 from mvsim_ros2.runtime.runner import Mailbox, Runner
 from mvsim_ros2.services.server import SimulationServices
@@ -125,14 +125,15 @@ class MvsimNode(Node):
         self._drop_clock_subscription()
         self._taken_out = False
         self.create_timer(PUBLISHER_CHECK_PERIOD, self._check_graph, clock=self._steady_clock)
+        waits = Waits()
         self._simulation_services = SimulationServices(
-            self, simulation, self._update_vehicles, settings
+            self, simulation, self._update_vehicles, settings, waits
         )
         self._simulation_services.update_vehicles(self._namespaces())
         self._closers.append(self._simulation_services.close)
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._set_parameters)
-        self._closers.append(ExecutorThread(self).close)
+        self._closers.append(ExecutorThread(self, waits).close)
         self._start_message_bus(world)
         # The first step may compile kernels: it is part of the start, which signals interrupt.
         self._runner.step()

@@ -16,7 +16,6 @@ from typing import Any
 from rclpy.action.server import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.task import Future
 from simulation_interfaces import msg, srv
 from simulation_interfaces.action import SimulateSteps
 
@@ -24,6 +23,7 @@ from mvsim_core import MvsimError
 from mvsim_core.progress import reporting
 from mvsim_core.world.request_queue import CAPACITY
 from mvsim_ros2.parameters.settings import Settings
+from mvsim_ros2.runtime.executor import PendingResult, Waits
 from mvsim_ros2.runtime.log_forwarding import log_fault
 from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
 from mvsim_ros2.services.vehicle_services import VehicleServices
@@ -103,6 +103,7 @@ class SimulationServices:
         simulation: The simulation that they control.
         on_vehicles_changed: Called in the executor thread after vehicles may have changed.
         settings: Parameters of the node.
+        waits: Coroutines of the executor thread.
     """
 
     def __init__(
@@ -111,9 +112,11 @@ class SimulationServices:
         simulation: Simulation,
         on_vehicles_changed: Callable[[], None],
         settings: Settings,
+        waits: Waits,
     ) -> None:
         """Create the services."""
         self._node = node
+        self._waits = waits
         self._simulation = simulation
         self._on_vehicles_changed = on_vehicles_changed
         self._handlers = Handlers(simulation, settings)
@@ -162,9 +165,9 @@ class SimulationServices:
             self._on_vehicles_changed()
         return _with_result(response, error)
 
-    def _submit(self, work: Callable[[], None]) -> Future[MvsimError | None]:
+    def _submit(self, work: Callable[[], None]) -> PendingResult[MvsimError | None]:
         """Let the stepping thread do work; return a future of its error, or None."""
-        future: Future[MvsimError | None] = Future()
+        future: PendingResult[MvsimError | None] = PendingResult(self._waits)
         requests = self._simulation.sim_state.requests
         if not requests.submit(lambda: future.set_result(self._call(work))):
             future.set_result(RequestError(FAILED, "too many requests wait"))
@@ -204,7 +207,7 @@ class SimulationServices:
         cancelled: Callable[[], bool] | None = None,
     ) -> MvsimError | None:
         """Make steps; see `StepRequest` for the callbacks. Return the error, or None."""
-        future: Future[MvsimError | None] = Future()
+        future: PendingResult[MvsimError | None] = PendingResult(self._waits)
         steps = StepRequest(number, future.set_result, progress, cancelled)
 
         def start() -> None:

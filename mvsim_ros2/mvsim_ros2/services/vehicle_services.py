@@ -11,10 +11,10 @@ from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
-from rclpy.task import Future
 from std_srvs.srv import SetBool
 
 from mvsim_core import MvsimError
+from mvsim_ros2.runtime.executor import PendingResult
 from mvsim_ros2.simulation.simulation import Simulation
 
 
@@ -40,7 +40,7 @@ SET_BRAKE = VehicleService(
 )
 VEHICLE_SERVICES = (SET_BRAKE,)
 #: Gives work to the stepping thread; returns a future of its error, or None.
-Submit = Callable[[Callable[[], None]], "Future[MvsimError | None]"]
+Submit = Callable[[Callable[[], None]], PendingResult[MvsimError | None]]
 
 
 class VehicleServices:
