@@ -111,7 +111,7 @@ class Client:
         self._worlds = Mutator(seed, [*worlds, PROPER.decode()], (*WORDS, *HOSTILE))
         vehicles = [COURIER.format(sensors=""), CAR, "<vehicle class='courier'/>"]
         self._vehicles = Mutator(seed, vehicles, (*WORDS, *HOSTILE))
-        files = [str(path) for path in sorted(folder.glob("*"))]
+        files = [str(path) for path in sorted(folder.glob("*")) if path.name.isprintable()]
         self._uris = ["courier", "car", "c", *files, *HOSTILE, *(f"{f}#courier" for f in files)]
         self._texts = {
             "resource_string": self._xml,
@@ -306,6 +306,8 @@ def prepare(top: Path) -> Path:
     world = crowded(top / "world")
     (top / "secret" / "secret.txt").write_text(SECRET)
     (top / "start" / "secret.txt").write_text(SECRET)
+    not_utf8 = os.fsdecode(b"\xff.world.xml")
+    (top / "world" / not_utf8).write_text("<mvsim_world/>")
     (top / "secret" / "secret.vehicle.xml").write_text(f"<vehicle><mass>{SECRET}</mass></vehicle>")
     return world
 
@@ -335,15 +337,15 @@ def fuzz(
         world = prepare(top)
         os.environ["MVSIM_FUZZ_SECRET"] = SECRET
         before = listing(top)
-        tracer = ("strace", "-f", "-qq", "-e", "trace=%file", "-o", str(trace)) if trace else ()
-        node = NodeProcess(domain, world, command=tracer, folder=top / "start")
+        command = tracer(trace) if trace else ()
+        node = NodeProcess(domain, world, command=command, folder=top / "start")
         client = Client(domain, world.parent, seed)
         try:
             eventually(lambda: client.seen.clock, "/clock", START)
             _rounds(client, node, go_on, report)
             seen = client.seen
             if node.process.poll() is None:
-                code, _ = node.interrupt(times=1) if not trace else (0, 0.0)
+                code, _ = node.interrupt(times=1)
                 if code != 0:
                     seen.faults.append(f"exit code {code}")
             seen.faults += _faults_of_output(node.output)
@@ -360,6 +362,15 @@ def fuzz(
             client.close()
             node.close()
             pool.close()
+
+
+def tracer(trace: Path) -> tuple[str, ...]:
+    """Return the words before a command that record in a file what it opens.
+
+    The command is the process that starts (-D): signals and its end reach it and not strace,
+    which ends with it.
+    """
+    return ("strace", "-D", "-f", "-qq", "-e", "trace=%file", "-o", str(trace))
 
 
 def _rounds(
