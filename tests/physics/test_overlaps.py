@@ -84,6 +84,18 @@ def test_at_spawn_and_after_a_teleport() -> None:
     assert len(overlaps(w)) == 2
 
 
+def test_a_pair_that_was_found_apart_is_reported_again() -> None:
+    w = load_world(text=world(block("crate"), cart("r1", "0.4 0 0"), cart("r2", "20 0 0")))
+    for x, again in ((0.3, False), (5.0, False), (0.3, True), (0.2, False)):
+        w.vehicles["r1"].teleport(x, 0.0, 0.0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            w.check_overlaps()
+            w.vehicles["r2"].teleport(20.0 + x, 0.0, 0.0)  # of no concern to the pair
+            w.check_overlaps()
+        assert len(caught) == again
+
+
 def test_only_where_things_are_in_the_end_counts() -> None:
     """Two robots that change places are never in each other; restores report nothing."""
     w = load_world(text=world(cart("a"), cart("b", "3 0 0")))

@@ -163,7 +163,8 @@ class Entities:
     def check_overlaps(self) -> None:
         """Warn of bodies that were put into others since the last step; each step does so first.
 
-        Each pair is reported once, by a Python warning and in `warnings`, with the depth [m].
+        Each pair is reported once, until it is found apart: by a Python warning and in `warnings`,
+        with the depth [m].
         """
         if self._runtime.placed:
             report_overlaps(self.model, self._runtime, self._all_data)

@@ -12,15 +12,15 @@ from mvsim_core.world.data import Data
 from mvsim_core.world.model import Model
 from mvsim_core.world.runtime import Runtime
 
-#: Most pairs that are named at a time.
-MOST_REPORTED = 20
+#: Most pairs that are named at a time, and most warnings that a world keeps for that.
+MOST_REPORTED, MOST_KEPT = 20, 1000
 
 
 def report_overlaps(model: Model, run: Runtime, data: Data, *, loading: bool = False) -> None:
     """Warn of the overlaps of all bodies that were put somewhere since the last call.
 
-    Each pair is reported once. The warnings join those of the world; once it runs they are Python
-    warnings too.
+    Each pair is reported once, until it is found apart. The warnings join those of the world; once
+    it runs they are Python warnings too.
 
     Args:
         model: The compiled world.
@@ -30,17 +30,20 @@ def report_overlaps(model: Model, run: Runtime, data: Data, *, loading: bool = F
     """
     placed, run.placed = run.placed, set()
     found = overlaps(data.bodies, data.movers.ids, data.contacts, model.dt)
-    pairs = {pair: depth for pair, depth in found.items() if placed & set(pair)}
-    if not pairs:
+    if not found:
+        run.overlapping = set()
         return
     entities = {entity.row: entity for entity in run.entities()}
     problems = []
-    for (a, b), depth in pairs.items():
+    known, run.overlapping = run.overlapping, set()
+    for (a, b), depth in found.items():
         first, second = (entities[n] if n >= 0 else model.fixtures[-1 - n] for n in (a, b))
-        names = (first.name, second.name)
-        if names in run.overlapping:
+        names = frozenset((first.name, second.name))
+        if names not in known and not {a, b} & placed:
             continue
-        run.overlapping |= {names, names[::-1]}
+        run.overlapping.add(names)
+        if names in known:
+            continue
         newest = entities[max({a, b} & placed)]
         other = first if newest is second else second
         text = (
@@ -55,7 +58,8 @@ def report_overlaps(model: Model, run: Runtime, data: Data, *, loading: bool = F
         )
         last = Problem(file=problems[0].file, line=0, element="", message=text, severity="warning")
         problems[MOST_REPORTED:] = [last]
-    model.assembler.warnings += problems
+    if len(model.assembler.warnings) < MOST_KEPT:
+        model.assembler.warnings += problems
     if not loading:
         for problem in problems:
             warnings.warn(str(problem), stacklevel=1)

@@ -49,7 +49,7 @@ class Runtime:
         tiles: Groups of vehicles that go through a step one after the other.
         ideal: Number of vehicles that are driven kinematically.
         placed: Rows of BODY that were put somewhere since the last look for overlaps.
-        overlapping: Names of the pairs whose overlap was reported.
+        overlapping: Names of the pairs whose overlap was reported and lasts.
         transfers: Number of vehicles whose wheel loads follow their accelerations.
     """
 
@@ -69,7 +69,7 @@ class Runtime:
         self.names: dict[int, str] = {}
         self.ideal = 0
         self.placed: set[int] = set()
-        self.overlapping: set[tuple[str, ...]] = set()
+        self.overlapping: set[frozenset[str]] = set()
         self.transfers = 0
         self._entities: dict[int, Entity] = {}
         self._sensors: dict[int, list[Any]] = {}
