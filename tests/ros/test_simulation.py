@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mvsim_core import Pose, World, load_world
+from mvsim_core.errors import LogError
 from mvsim_core.world import request_queue
 from mvsim_core.world.request_queue import RequestQueue
 from mvsim_ros2.names import topic_names
@@ -179,6 +180,21 @@ def test_what_is_deleted_while_it_touches_leaves_no_trace(
     world.run(0.02)
     assert not world.vehicles["r1"].in_collision
     assert world.contacts == []
+
+
+def test_a_log_that_cannot_be_completed_holds_up_no_other_world(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(world: World) -> None:
+        raise LogError("cannot write the log: no space left")
+
+    monkeypatch.setattr(World, "close", fail)
+    with pytest.warns(UserWarning, match="no space left"):
+        simulation.load("", "<mvsim_world/>")
+    assert simulation.sim_state.state == sim_state.STOPPED
+    with pytest.warns(UserWarning, match="no space left"):
+        simulation.unload()
+    assert simulation.sim_state.state == sim_state.NO_WORLD
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), KeyError("x"), MemoryError()])

@@ -7,10 +7,12 @@ All methods belong to the stepping thread.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from math import cos, sin
 
 from mvsim_core import Pose, StepError, World
+from mvsim_core.errors import LogError
 from mvsim_core.world.commands import MOST_SPEED
 from mvsim_ros2.simulation.entities import Box, Metadata, find_entity, has_entity, local_bounds
 from mvsim_ros2.simulation.result_codes import (
@@ -249,7 +251,7 @@ class Simulation:
             self.stamp_clock.carry_over(0, world.dt)
         else:
             self.stamp_clock.carry_over(self._world.ticks, world.dt)
-            self._world.close()
+            _end(self._world)
         self._world = world
         self.world_from_client = True
         self.trust.set_world(world)
@@ -273,11 +275,19 @@ class Simulation:
         """
         world = self.world
         self.stamp_clock.carry_over(world.ticks)
-        world.close()
+        _end(world)
         self._world = None
         self.source = ""
         self.sim_state.set(STATE_NO_WORLD)
         self.on_world_changed()
+
+
+def _end(world: World) -> None:
+    """Close a world that another one or none follows; warn of a log that it cannot complete."""
+    try:
+        world.close()
+    except LogError as error:
+        warnings.warn(str(error), stacklevel=2)
 
 
 def _to_vehicle_frame(velocity_w: tuple[float, float], yaw: float) -> tuple[float, float]:
