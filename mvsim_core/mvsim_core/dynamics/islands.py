@@ -65,6 +65,23 @@ def sum_wheel_forces_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, movers: 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_force(lead: Row, b: Row, w: Row, fx: float, fy: float) -> None:
     """Add a force along the ground at a wheel, vehicle frame [N], to the sums of its island."""
+    px, py, torque = wrench_of(lead, b, w, fx, fy)
+    lead.fx += px
+    lead.fy += py
+    lead.torque += torque
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def wrench_of(lead: Row, b: Row, w: Row, fx: float, fy: float) -> tuple[float, float, float]:
+    """Return force [N] and torque [N m] on an island, in plan view and in the leader's frame.
+
+    Args:
+        lead: Row of BODY of the body that leads the island.
+        b: Row of BODY of the vehicle.
+        w: Row of WHEEL, where the force acts.
+        fx: Force along the ground, vehicle frame [N].
+        fy: Its other component.
+    """
     px, py = to_plan(b, fx, fy)
     x, y = w.x, w.y
     if b.leader >= 0:  # a member of an island: into the frame of the body that leads it
@@ -72,9 +89,7 @@ def add_force(lead: Row, b: Row, w: Row, fx: float, fy: float) -> None:
         px, py = c * px - s * py, s * px + c * py
         fx, fy = c * fx - s * fy, s * fx + c * fy
         x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
-    lead.fx += px
-    lead.fy += py
-    lead.torque += (x - lead.com_x) * fy - (y - lead.com_y) * fx
+    return px, py, (x - lead.com_x) * fy - (y - lead.com_y) * fx
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -207,9 +207,9 @@ def stops_wheel(b: Row, w: Row, rolling: float, limit: float, near: float, dt: f
     lever = 0.0
     if near != NEAR_STOP_PER_AXIS:
         lever = (w.x - b.com_x) * w.yaw_s - (w.y - b.com_y) * w.yaw_c
-        if w.torque == 0.0:  # a motor may turn a wheel whose vehicle stands against an obstacle
-            speed = abs(w.vy) + (abs(w.vx) if w.omega * w.vx > 0.0 else 0.0)
-            rolls = min(rolls, w.radius * speed)
+    if w.torque == 0.0:  # a motor may turn a wheel whose vehicle stands against an obstacle
+        speed = abs(w.vy) + (abs(w.vx) if w.omega * w.vx > 0.0 else 0.0)
+        rolls = min(rolls, w.radius * speed)
     turning = b.inertia + b.mass * lever * lever
     torque = abs(rolling) * dt
     if torque * turning > near * (own * turning + w.carried * b.inertia * rolls):

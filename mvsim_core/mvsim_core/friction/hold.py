@@ -25,10 +25,11 @@ import math
 
 from numba import njit
 
-from mvsim_core.dynamics.islands import add_force
+from mvsim_core.dynamics.islands import add_force, wrench_of
 from mvsim_core.friction.contact import LOCKED
+from mvsim_core.friction.coupled import free_velocity
 from mvsim_core.state.arrays import Row, Rows
-from mvsim_core.state.plan_view import seen_along, to_ground, to_plan
+from mvsim_core.state.plan_view import is_level, seen_along, to_ground, to_plan
 
 #: Rounds over the wheels of a vehicle, and over vehicles that share an island.
 ROUNDS, SHARED_ROUNDS = 50, 10
@@ -75,11 +76,13 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
             break
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
-        if v.body >= 0 and wheels[v.wheel0].held == HELD:
+        if v.body >= 0 and wheels[v.wheel0].held != 0 and bodies[v.body].ideal == 0:
             b = bodies[v.body]
             lead = bodies[b.leader] if b.leader >= 0 else b
-            if b.ideal == 0 and speed_after(lead, dt) < 1e-9:
-                lead.old_share = min(0.5 * effort(wheels, v), climb(lead, wheels, v, dt))
+            if wheels[v.wheel0].held == HELD and speed_after(lead, dt) < 1e-9:
+                lead.old_share = min(lead.old_share, 0.5 * effort(wheels, v))
+            if not is_level(b) and abs(lead.cvx) + abs(lead.cvy) + abs(lead.wz) > 10.0 * SETTLED:
+                lead.old_share = min(lead.old_share, lossy_share(lead, b, wheels, v, dt))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -116,16 +119,35 @@ def effort(wheels: Rows, v: Row) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def climb(lead: Row, wheels: Rows, v: Row, dt: float) -> float:
-    """Return the share of its way in a step that its energy of motion lifts a vehicle by [1]."""
-    power = 0.0
+def lossy_share(lead: Row, b: Row, wheels: Rows, v: Row, dt: float) -> float:
+    """Return up to which share of the old velocity in the way of a step no energy appears [1].
+
+    A vehicle moves by (v' + s (v - v')) dt, along which its weight W works. The loss of its energy
+    of motion and W (v' + s (v - v')) dt must not be negative together. They are not at s = 0. At
+    s = 1/2 they are where friction turns an ascent round within the step: it then acts uphill for
+    the whole step, also on the way up.
+    """
+    fx, fy, turn, lost = 0.0, 0.0, 0.0, 0.0
     for k in range(v.wheel0, v.wheel0 + v.n_wheels):
         w = wheels[k]
-        power -= w.slope_x * w.vx + w.slope_y * w.vy
+        px, py, torque = wrench_of(lead, b, w, w.gravity_x, w.gravity_y)
+        fx += px
+        fy += py
+        turn += torque
+        if w.caster == 0:
+            lost += 0.5 * w.inertia * (w.omega0 * w.omega0 - w.omega * w.omega)
+    fx, fy = to_ground(lead, fx, fy)
     c, s = math.cos(lead.yaw), math.sin(lead.yaw)
     vx, vy = to_ground(lead, c * lead.cvx + s * lead.cvy, -s * lead.cvx + c * lead.cvy)
-    energy = 0.5 * lead.mass * (vx * vx + vy * vy)
-    return energy / (power * dt) if power * dt > energy else 1.0
+    new_x, new_y, new_wz = free_velocity(lead, dt)
+    new_x, new_y = to_ground(lead, new_x, new_y)
+    power = fx * vx + fy * vy + turn * lead.wz
+    new_power = fx * new_x + fy * new_y + turn * new_wz
+    if new_power <= power:
+        return 1.0
+    lost += 0.5 * lead.mass * (vx * vx + vy * vy - new_x * new_x - new_y * new_y)
+    lost += 0.5 * lead.inertia * (lead.wz * lead.wz - new_wz * new_wz)
+    return float(max(0.0, (lost + new_power * dt) / ((new_power - power) * dt)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
