@@ -107,6 +107,19 @@ def test_holds_up_to_atan_mu_and_slides_beyond(mu: float, yaw: float) -> None:
     assert along == pytest.approx(0.5 * want * 4.0, rel=0.01)
 
 
+@pytest.mark.parametrize("vel", ["5 -3 0", "0 0 1000", "-4 2 -700"])
+def test_attitude_at_speed(vel: str) -> None:
+    """Also where the ground rises by more than a wheel's radius within a step."""
+    robot = cart(vel=vel, controller='<controller class="raw"/>', ground=friction(mu=0.2))
+    robot = robot.replace(TWO.strip(), FOUR.replace('diameter="0.4"', 'diameter="0.08"'))
+    w = load_world(text=world(incline(30), robot, dt=0.02))
+    b = w.bodies[w.data.entities["r1"].row : w.data.entities["r1"].row + 1]
+    for _ in range(20):
+        w.step()
+        assert math.hypot(b["slope_x"][0], b["slope_y"][0]) == pytest.approx(0.5, abs=1e-9)
+        assert b["z"][0] == pytest.approx(b["x"][0] * math.tan(math.radians(30)), abs=1e-9)
+
+
 def test_free_wheels_roll_without_slope_hold() -> None:
     """Downhill with g sin θ m / (m + ΣI/r²)."""
     ground = friction(mu=0.8).replace("</friction>", "<slope_hold>false</slope_hold></friction>")

@@ -19,13 +19,23 @@ def test_energy_never_grows(kind: int) -> None:
 
 #: Worlds whose energy grew near rest: casters and rollers that resist more than the vehicle's
 #: inertia allows, rolling resistance on a wheel whose vehicle moves otherwise, drag.
-NEAR_REST = (3928, 3963, 4109, 4516, 4669, 5019, 5756, 6104, 8142, 8989, 9329, 11340)
+NEAR_REST = (3928, 3963, 4109, 4516, 4669, 5019, 5756, 6104, 8142, 8989, 9329, 11340, 201110)
 
 
 @pytest.mark.filterwarnings("ignore:r1 (lifts|would tip)")
 @pytest.mark.parametrize("seed", NEAR_REST)
 def test_energy_never_grows_near_rest(seed: int) -> None:
     """Also where the vehicle is as good as at rest."""
+    assert growth(seed) <= 1e-9
+
+
+#: A fast world whose drag of the ground exceeded the grip.
+FAST = (208309,)
+
+
+@pytest.mark.filterwarnings("ignore:r1 (lifts|would tip)")
+@pytest.mark.parametrize("seed", FAST)
+def test_energy_never_grows_at_speed(seed: int) -> None:
     assert growth(seed) <= 1e-9
 
 
@@ -46,6 +56,16 @@ ON_SLOPES = (83, 90, 166, 223, 285, 306, 369, 692, 796, 839, 915)
 @pytest.mark.parametrize("seed", ON_SLOPES)
 def test_energy_never_grows_for_rollers_on_slopes(seed: int) -> None:
     assert growth(seed, 20.0) <= 1e-9
+
+
+#: Worlds on 30 degrees whose vehicles left the plane of their ground: fast ones with small wheels.
+FAST_ON_SLOPES = (107770, 108358)
+
+
+@pytest.mark.filterwarnings("ignore:r1 (lifts|would tip)")
+@pytest.mark.parametrize("seed", FAST_ON_SLOPES)
+def test_energy_never_grows_for_fast_vehicles_on_slopes(seed: int) -> None:
+    assert growth(seed, 30.0) <= 1e-9
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what lifts, and what is put into each other

@@ -198,21 +198,25 @@ def stops_wheel(b: Row, w: Row, rolling: float, limit: float, near: float, dt: f
     It brakes the wheel's inertia and, through the ground, its share in the mass that all wheels
     move (`moved_mass`) at the speed at which wheel and vehicle agree; on ice, only the former.
     Then it has to act as a brake, which stops and holds; as a torque it would throw the wheel to
-    and fro.
+    and fro. For the law per axis that is so where it would turn round all of that motion, or a
+    share `near` of what the wheel carries.
     """
     if rolling == 0.0:
         return False
+    per_axis = near == NEAR_STOP_PER_AXIS
     own = w.inertia * abs(w.omega)
     rolls = w.radius * w.radius * abs(w.omega)
     lever = 0.0
-    if near != NEAR_STOP_PER_AXIS:
+    if w.torque == 0.0 or not per_axis:
         lever = (w.x - b.com_x) * w.yaw_s - (w.y - b.com_y) * w.yaw_c
     if w.torque == 0.0:  # a motor may turn a wheel whose vehicle stands against an obstacle
         speed = abs(w.vy) + (abs(w.vx) if w.omega * w.vx > 0.0 else 0.0)
         rolls = min(rolls, w.radius * speed)
-    turning = b.inertia + b.mass * lever * lever
     torque = abs(rolling) * dt
-    if torque * turning > near * (own * turning + w.carried * b.inertia * rolls):
+    moved = w.carried * b.inertia / (b.inertia + b.mass * lever * lever)
+    if torque > (1.0 if per_axis else near) * (own + moved * rolls):
+        return True
+    if per_axis and torque > near * (own + w.carried * rolls):
         return True
     return bool(torque - w.radius * limit * dt > 0.5 * own)
 

@@ -36,20 +36,26 @@ SUPPORT = np.dtype(
         ("corner", "i8"),  # 1: a corner of a block; these go around its outline
     ]
 )
+#: Part of the reach of its supports by which a body may rise or sink in a step on a slope.
+FAST = 0.2
 #: How much farther than its supports the ground about a body is looked at, against rounding [m].
 SPARE = 1e-3
 
 
 @njit(cache=True, nogil=True)
-def follow_kernel(
+def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
     supports: Rows,
     pieces: Rows,
     outlines: FloatArray,
     maps: Rows,
     samples: FloatArray,
+    dt: float,
 ) -> None:
-    """Fit each body to the ground under its supports; x, y and yaw stay."""
+    """Fit each body to the ground under its supports; x, y and yaw stay.
+
+    Bodies have moved for a time dt [s] since the last fit; 0: they have not.
+    """
     local = np.zeros((MAX_CONTACTS, 3))
     world = np.zeros((MAX_CONTACTS, 3))
     raised = np.zeros(MAX_CONTACTS)
@@ -65,9 +71,11 @@ def follow_kernel(
         while end < supports.shape[0] and supports[end].body == body:
             end += 1
         b = bodies[body]
-        far = 0.0
+        far, reach = 0.0, math.inf
         for k in range(first, end):
             far = max(far, math.hypot(supports[k].x, supports[k].y))
+            reach = min(reach, supports[k].reach)
+        keep_plane(b, far, reach, dt)
         around = choose_pieces(pieces, room, b.x, b.y, far + SPARE)
         for _ in range(ROUNDS):
             n = 0
@@ -88,6 +96,28 @@ def follow_kernel(
                 overhang((b.com_x, b.com_y, found), local, world, n, raised)
             rest_on(b, local, world, n, work)
         first = end
+
+
+@njit(cache=True, nogil=True)
+def keep_plane(b: Row, far: float, reach: float, dt: float) -> None:
+    """Keep a body in the plane it was in if it moved far on a slope.
+
+    Ground is looked for from a `reach` above its supports [m], which are up to `far` from its
+    reference point [m]. The plane may have risen out of reach below one that moves or turns fast.
+    """
+    way = (abs(b.vx) + abs(b.vy) + abs(b.wz) * far) * dt
+    if (abs(b.slope_x) + abs(b.slope_y)) * way < FAST * reach:
+        return
+    up_x = math.sin(b.pitch) * math.cos(b.roll)  # the normal of the plane, in the old heading
+    up_y = -math.sin(b.roll)
+    up_z = math.cos(b.pitch) * math.cos(b.roll)
+    c, s = math.cos(b.wz * dt), math.sin(b.wz * dt)
+    up_x, up_y = c * up_x + s * up_y, c * up_y - s * up_x
+    c, s = math.cos(b.yaw), math.sin(b.yaw)
+    along, across = c * b.vx + s * b.vy, c * b.vy - s * b.vx
+    b.z -= (up_x * along + up_y * across) * dt / up_z
+    b.roll = -math.asin(up_y)
+    b.pitch = math.atan2(up_x, up_z)
 
 
 @njit(cache=True, nogil=True)

@@ -297,7 +297,7 @@ class Ground:
                     settle_kernel(body, supports, *ground)
                 for _ in range(STEPS_AT_REST):  # at edges these may find another attitude
                     before = body["z"] + body["roll"] + body["pitch"]
-                    follow_kernel(state.bodies, supports, *ground)
+                    follow_kernel(state.bodies, supports, *ground, 0.0)
                     if abs(body["z"] + body["roll"] + body["pitch"] - before) < SETTLED:
                         break
         keep_attitude(body)
@@ -341,7 +341,7 @@ class Ground:
         """Write z, roll, pitch and slope of what stands on it, and the rates of vehicles."""
         if self._carried:
             place_kernel(self._pieces.rows, state.bodies)
-        self._fit(state)
+        self._fit(state, dt)
         rates_kernel(state.bodies, state.vehicles, dt)
 
     def walls(self, state: GroundState) -> Rows:
@@ -354,9 +354,9 @@ class Ground:
         count = steps_kernel(state.bodies, probes, self._arrays(), self._walls)
         return self._walls[:count]
 
-    def _fit(self, state: GroundState) -> None:
+    def _fit(self, state: GroundState, dt: float) -> None:
         if len(self._supports):
-            follow_kernel(state.bodies, self._supports.rows, *self._arrays())
+            follow_kernel(state.bodies, self._supports.rows, *self._arrays(), dt)
 
     def _keep(self, entity: Entity, table: str, first: int, count: int) -> None:
         self._blocks.setdefault(entity.token, []).append((table, first, count))
