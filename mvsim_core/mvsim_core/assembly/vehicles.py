@@ -27,7 +27,6 @@ from mvsim_core.specs.controller import (
     TwistPidSpec,
 )
 from mvsim_core.specs.dynamics import DrivetrainSpec
-from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import (
@@ -214,9 +213,6 @@ def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows, Row
         row["coast"] = controller.zero_command == "coast"
     n = roles.driven_count if isinstance(controller, PidSpec) else 0
     gains = _gains_row(controller)[: min(n, 1)]
-    # wheels that `friction.coupled` solves turn as fast as the vehicle moves after the step
-    rollers = any(wheel.has_rollers for wheel in spec.dynamics.wheels)
-    gains["lag"] = 1.0 if rollers or isinstance(spec.friction, EllipseSpec) else 0.0
     return row, np.zeros(n, PID), gains
 
 

@@ -64,22 +64,20 @@ def braking_speeds(v: Row, p: Row, g: Row, dt: float) -> tuple[float, float]:
     """Return the speed in the middle of a step of braking and that of the wheel after it [m/s].
 
     They follow from the last two measured speeds, whose ratio lasts while the loop brakes. In the
-    first steps these do not show yet how the vehicle brakes: then they follow from the loop's own
+    first step these do not show yet how the vehicle brakes: then they follow from the loop's own
     torque, at its limit or below it. Both are sizes.
     """
     size = abs(p.actual)
     since = v.stop_time - dt
-    if since < (g.lag + 0.5) * dt and g.filter_tau <= 0.0:
-        middle = braked(g, size, since + 0.5 * dt)
-        after = braked(g, size, since)
+    if since < 0.5 * dt and g.filter_tau <= 0.0:
+        middle = braked(g, size, 0.5 * dt)
     else:
         before = p.before if p.actual > 0.0 else -p.before
         ratio = size / before if before > 0.0 else 1.0
-        middle = size * ratio ** (0.5 + g.lag)
-        after = size * ratio
+        middle = size * math.sqrt(ratio)
     # at the least where it stops within the step, or slips
     middle = max(middle, 0.5 * size)
-    return middle, (2.0 * middle - size if g.lag == 0.0 else after)
+    return middle, 2.0 * middle - size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -13,14 +13,16 @@ in finite freedom dynamics, 1988),
     E(P) = P · u + P · W P / 2,
 
 u being the slip without these forces and W what a unit impulse at one wheel changes at another,
-the spin of the wheel included. Without motors E is the change of the energy of the vehicle, so a
-solution, however coarse, that lowers E from 0 never adds energy. Projected Gauss-Seidel iterations
-do: each takes the minimum over the force of one wheel, exactly.
+the spin of the wheel, and the slip that the force of a tyre needs, included. Without motors E is
+the change of the energy of the vehicle, so a solution, however coarse, that lowers E from 0 never
+adds energy. Projected Gauss-Seidel iterations do: each takes the minimum over the force of one
+wheel, exactly.
 
 The limit is a circle of radius WHEEL.limit_x where WHEEL.limit_round is 1, else one for each axis.
 A wheel whose slip no force of this step can turn round is pushed against its slip at the start of
 the step, with all that it has: by half of the slip's size or more P · u stays negative. Of tyres
-whose force along the wheel follows from a curve, only the force across it is found here. Forces
+whose force along the wheel follows from a curve, only the force across it is found here, unless
+the vehicle stops; of wheels with rollers, only the force along their grip, and only then. Forces
 are counted along the ground, so that slopes need nothing else.
 """
 
@@ -44,8 +46,8 @@ CIRCLE_STEPS = 30
 STABLE = 0.9
 
 # Columns of the scratch rows, one row a wheel.
-# A force of 1 N along the wheel pushes the island by (FX, FY, torque), and a velocity (VX, VY, W)
-# of the island moves the wheel; the same to the left (L).
+# A force of 1 N along the grip of the wheel pushes the island by (FX, FY, torque), and a velocity
+# (VX, VY, W) of the island moves the wheel; the same to the left (L).
 FX, FY, TORQUE, VX, VY, W = range(6)
 LFX, LFY, L_TORQUE, LVX, LVY, LW = range(6, 12)
 ALONG, LEFT = 12, 13  # N, the force so far
@@ -183,7 +185,7 @@ def couple_vehicle(
         for k in range(count):
             w = wheels[start + k]
             r = rows[k]
-            if not takes_part(w) or r[FREE_LEFT] == 0.0:
+            if not takes_part(w) or r[FREE_ALONG] + r[FREE_LEFT] == 0.0:
                 continue
             along, left = improve(w, r, (vx, vy, wz), (give, turn_give), dt)
             vx += give * (r[FX] * along + r[LFX] * left)
@@ -228,8 +230,9 @@ def enter_wheel(lead: Row, b: Row, w: Row, r: FloatArray) -> None:
         x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
     x -= lead.com_x
     y -= lead.com_y
+    grip_x, grip_y = grip_axis(w)
     for side in range(2):
-        ax, ay = (w.yaw_c, w.yaw_s) if side == 0 else (-w.yaw_s, w.yaw_c)
+        ax, ay = (grip_x, grip_y) if side == 0 else (-grip_y, grip_x)
         fx, fy = to_plan(b, ax, ay)
         gx, gy = seen_along(b, ax, ay)
         first = 6 * side
@@ -237,11 +240,25 @@ def enter_wheel(lead: Row, b: Row, w: Row, r: FloatArray) -> None:
         r[first + VX], r[first + VY] = c * gx - s * gy, s * gx + c * gy
         lever = x * (s * ax + c * ay) - y * (c * ax - s * ay)
         r[first + TORQUE] = r[first + W] = lever
-    r[ALONG] = w.yaw_c * w.fx + w.yaw_s * w.fy
-    r[LEFT] = -w.yaw_s * w.fx + w.yaw_c * w.fy
+    r[ALONG] = grip_x * w.fx + grip_y * w.fy
+    r[LEFT] = -grip_y * w.fx + grip_x * w.fy
     r[BRAKE] = 0.0
     r[FREE_ALONG] = 0.0 if w.coupled == ACROSS else 1.0
-    r[FREE_LEFT] = 1.0
+    r[FREE_LEFT] = 0.0 if w.rollers != 0 else 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def grip_axis(w: Row) -> tuple[float, float]:
+    """Return the direction in which a wheel grips, vehicle frame."""
+    if w.rollers == 0:
+        return w.yaw_c, w.yaw_s
+    return w.yaw_c * w.grip_c - w.yaw_s * w.grip_s, w.yaw_s * w.grip_c + w.yaw_c * w.grip_s
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lever_of(w: Row) -> float:
+    """Return the torque that 1 N along its grip has on a wheel [m]."""
+    return float(w.radius if w.rollers == 0 else w.radius * w.grip_c)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -269,7 +286,7 @@ def slide(
     vx, vy, wz = 0.0, 0.0, 0.0
     for k in range(count):
         w = wheels[start + k]
-        if not takes_part(w) or w.limit_round == 0:
+        if not takes_part(w) or w.limit_round == 0 or w.rollers != 0:
             continue
         r = rows[k]
         slip = math.hypot(w.vx - w.radius * w.omega0, w.vy)
@@ -355,10 +372,10 @@ def descent(
         if not takes_part(w):
             continue
         r = rows[k]
-        slip = r[VX] * vx + r[VY] * vy + r[W] * wz - w.radius * w.spin_free
+        slip = r[VX] * vx + r[VY] * vy + r[W] * wz - lever_of(w) * w.spin_free
         along, left = r[ALONG] * r[FREE_ALONG], r[LEFT] * r[FREE_LEFT]
         slope += along * slip + left * (r[LVX] * vx + r[LVY] * vy + r[LW] * wz)
-        spun = w.radius * w.radius * dt / w.inertia * along
+        spun = (turning_give(w, w.inertia, dt) + w.slip_give) * along
         curve += along * (r[VX] * dx + r[VY] * dy + r[W] * da + spun)
         curve += left * (r[LVX] * dx + r[LVY] * dy + r[LW] * da)
     if slope >= 0.0 or curve <= 0.0:
@@ -412,28 +429,35 @@ def wheel_force(
         dt: Time step [s].
     """
     tt, tl, ll = give
+    lever = lever_of(w)
     brake = 0.0
     if w.resist > 0.0:  # locked, if the brake can do it
         along, left = limited_force(w, give, speed, old)
-        brake = w.radius * along - w.inertia * w.spin_free / dt
+        brake = lever * along - w.inertia * w.spin_free / dt
         if abs(brake) <= w.resist:
             return along, left, brake
         brake = math.copysign(w.resist, brake)
         if w.coupled == STOPPING and w.soft > 0.0:
             inertia = w.inertia + w.soft * dt
             spun = (w.inertia * w.spin_free + brake * dt) / inertia
-            rolling = (tt + w.radius * w.radius * dt / inertia, tl, ll)
-            along, left = limited_force(w, rolling, (speed[0] - w.radius * spun, speed[1]), old)
-            grown = w.soft * abs(spun - w.radius * along * dt / inertia)
+            rolling = (tt + turning_give(w, inertia, dt) + w.slip_give, tl, ll)
+            along, left = limited_force(w, rolling, (speed[0] - lever * spun, speed[1]), old)
+            grown = w.soft * abs(spun - lever * along * dt / inertia)
             most = softness(w)
             brake += math.copysign(min(grown, most), brake)
             if grown <= most:
                 return along, left, brake
-    spin = dt / w.inertia
-    slip = speed[0] - w.radius * (w.spin_free + brake * spin)
-    rolling = (tt + w.radius * w.radius * spin, tl, ll)
+    slip = speed[0] - lever * (w.spin_free + brake * dt / w.inertia)
+    rolling = (tt + turning_give(w, w.inertia, dt) + w.slip_give, tl, ll)
     along, left = limited_force(w, rolling, (slip, speed[1]), old)
     return along, left, brake
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def turning_give(w: Row, inertia: float, dt: float) -> float:
+    """Return the speed [m/s] that 1 N along its grip gives the rim of a wheel by its spin."""
+    lever = lever_of(w)
+    return float(lever * lever * dt / inertia)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -443,8 +467,15 @@ def limited_force(
     slip: tuple[float, float],
     old: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the force within the limits of a wheel that leaves the least energy [N]."""
+    """Return the force within the limits of a wheel that leaves the least energy [N].
+
+    Across its grip a wheel with rollers has the force that it has so far.
+    """
     tt, tl, ll = give
+    if w.rollers != 0:
+        most = math.sqrt(max(0.0, w.limit_x * w.limit_x - old[1] * old[1]))
+        along = -(slip[0] + tl * old[1]) / tt
+        return min(max(along, -most), most), old[1]
     if w.limit_round != 0:
         return circle_force(give, slip, w.limit_x)
     along = -(slip[0] + tl * old[1]) / tt
@@ -491,15 +522,17 @@ def circle_force(
 @njit(cache=True, nogil=True, error_model="numpy")
 def leave_wheel(lead: Row, w: Row, r: FloatArray, dt: float) -> None:
     """Store force and spin of a wheel and add the change of its force to the sums in BODY."""
-    along = r[ALONG] - (w.yaw_c * w.fx + w.yaw_s * w.fy)
-    left = r[LEFT] - (-w.yaw_s * w.fx + w.yaw_c * w.fy)
+    c, s = grip_axis(w)
+    along = r[ALONG] - (c * w.fx + s * w.fy)
+    left = r[LEFT] - (-s * w.fx + c * w.fy)
     lead.fx += r[FX] * along + r[LFX] * left
     lead.fy += r[FY] * along + r[LFY] * left
     lead.torque += r[TORQUE] * along + r[L_TORQUE] * left
-    w.fx = w.yaw_c * r[ALONG] - w.yaw_s * r[LEFT]
-    w.fy = w.yaw_s * r[ALONG] + w.yaw_c * r[LEFT]
+    w.fx = c * r[ALONG] - s * r[LEFT]
+    w.fy = s * r[ALONG] + c * r[LEFT]
     if w.coupled != ACROSS:
-        w.omega = w.spin_free + (r[BRAKE] - w.radius * r[ALONG]) * dt / w.inertia
+        torque = r[BRAKE] - lever_of(w) * r[ALONG]
+        w.omega = w.spin_free + torque * dt / w.inertia
     if w.coupled == STOPPING:  # no more of the torque acts than stops the wheel
         most = motor_brake(w, w.omega)
         w.torque = min(max(r[BRAKE], -most), most)

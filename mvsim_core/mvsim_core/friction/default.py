@@ -25,7 +25,6 @@ from mvsim_core.friction.contact import (
     slope_brake,
     slope_hold,
     stop_slip,
-    stopping_motor,
     stops_wheel,
 )
 from mvsim_core.friction.coupled import COUPLED, STOPPING, motor_brake, wheel_force
@@ -78,9 +77,7 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if w.held != 0:
             continue
         if w.rollers != 0:  # grips along one direction only
-            motor, inertia = stopping_motor(w, limit, dt)
-            torque = motor - p.c_damping * w.omega
-            roller_forces(bodies[w.body], w, torque, inertia, limit, c_rr, dt)
+            roller_forces(bodies[w.body], w, p.c_damping * w.omega, limit, c_rr, dt)
             continue
         torque = w.torque - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
@@ -101,7 +98,8 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if p.r1 > 0.0 or p.r2 > 0.0:
             drag = ground_drag(w.vx, w.normal, p.r1, p.r2, p.a_roll)
             mass = moved_mass(bodies[w.body], w, 1.0, 0.0)
-            drag = clamp(drag, BRAKED * abs(w.vx) * mass / dt)  # it does not push back
+            # it does not push back, and is a force of the ground
+            drag = clamp(drag, min(limit, BRAKED * abs(w.vx) * mass / dt))
             w.drag = drag
         # the drag acts on the vehicle, not on the wheel's spin
         w.spin_free = w.omega + (torque + w.radius * drag) / w.inertia * dt

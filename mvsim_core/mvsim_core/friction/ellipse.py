@@ -18,7 +18,6 @@ from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
     NEAR_STOP,
     clamp,
-    end_at_rest,
     rolling_torque,
     set_force,
     slope_brake,
@@ -27,7 +26,7 @@ from mvsim_core.friction.contact import (
     stopping_motor,
     stops_wheel,
 )
-from mvsim_core.friction.coupled import ACROSS, COUPLED, STOPPING
+from mvsim_core.friction.coupled import ACROSS, COUPLED, STOPPING, motor_brake
 from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
@@ -116,12 +115,12 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         torque = motor - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
         holds = w.coupled != 0 and p.hold != 0 and w.idle != 0 and w.slope_x != 0.0
-        stopping = w.coupled == STOPPING
-        w.coupled = ACROSS
+        brakes = w.coupled == STOPPING and w.torque * w.omega <= 0.0
+        w.coupled = STOPPING if brakes else ACROSS
         spin = dt / inertia
         w.resist = 0.0
         if holds or stops_wheel(bodies[w.body], w, rolling, most, NEAR_STOP, dt):
-            w.coupled = COUPLED
+            w.coupled = STOPPING if brakes else COUPLED
             w.resist = abs(rolling) + (slope_brake(w) if p.hold != 0 else 0.0)
         else:
             torque -= rolling
@@ -147,11 +146,14 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         if w.held != 0:
             continue
         w.spin_free = w.omega + torque * spin
+        w.slip_give = 0.0
+        if brakes and most > 0.0:
+            w.resist += motor_brake(w, 0.0)
+            w.spin_free = w.omega + (torque - motor) / w.inertia * dt
+            w.slip_give = abs(free - give * slip) * p.s_sat / most
         lateral = clamp(-w.vy * w.carried * (1.0 / dt) - w.slope_y, most_y)
         along = clamp(stop_slip(w, torque, inertia, dt), most_x)
         w.omega += (torque - w.radius * along) * spin
-        if stopping and abs(along) == most_x:
-            end_at_rest(w, dt)
         if p.hold != 0:
             along += slope_hold(w, along, max(most, most_x), dt)  # a held tyre slips as needed
         set_force(w, along, lateral)

@@ -14,8 +14,8 @@ import math
 
 from numba import njit
 
-from mvsim_core.friction.contact import clamp, end_at_rest, set_force
-from mvsim_core.friction.coupled import STOPPING
+from mvsim_core.friction.contact import clamp, end_at_rest, set_force, stopping_motor
+from mvsim_core.friction.coupled import COUPLED, STOPPING, motor_brake
 from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.state.arrays import Row
 
@@ -26,21 +26,22 @@ ONSET = 0.01
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def roller_forces(  # noqa: PLR0913 (rows of a kernel)
-    b: Row, w: Row, torque: float, inertia: float, limit: float, c_rr: float, dt: float
-) -> None:
+def roller_forces(b: Row, w: Row, damping: float, limit: float, c_rr: float, dt: float) -> None:
     """Write force and spin of a wheel with rollers.
+
+    While its vehicle stops, `friction.coupled` finds the force along the grip from here on.
 
     Args:
         b: Row of BODY of its vehicle.
         w: Row of WHEEL.
-        torque: Motor torque less bearing losses [N m].
-        inertia: That the torque turns, that of the wheel or more, see `stopping_motor` [kg m²].
+        damping: Torque that the bearing takes [N m].
         limit: Largest force of the ground [N].
         c_rr: Rolling resistance of the rollers [1].
         dt: Time step [s].
     """
     c, s = w.grip_c, w.grip_s
+    motor, inertia = stopping_motor(w, limit, dt)
+    torque = motor - damping
     # across the grip the rollers turn: their speed is that of the contact point
     rolls = -(w.vx - w.omega * w.radius) * s + w.vy * c
     drag = -c_rr * w.normal * rolls / math.sqrt(rolls * rolls + ONSET * ONSET)
@@ -52,6 +53,14 @@ def roller_forces(  # noqa: PLR0913 (rows of a kernel)
         alpha = ((w.vx * c + w.vy * s) / (w.radius * c) - w.omega) / dt
         left = math.sqrt(limit * limit - drag * drag)  # both are one force of the ground
         grip = clamp((torque - inertia * alpha) / (w.radius * c), left)
+    if w.coupled == STOPPING and abs(c) > NO_HOLD:
+        w.resist = 0.0
+        if w.torque * w.omega <= 0.0:  # the motor is a brake
+            w.resist = motor_brake(w, 0.0)
+            motor = 0.0
+        else:
+            w.coupled = COUPLED
+        w.spin_free = w.omega + (motor - damping + w.radius * drag * s) / w.inertia * dt
     w.omega += (torque - w.radius * (grip * c - drag * s)) / inertia * dt
     if w.coupled == STOPPING and abs(grip) == left:
         end_at_rest(w, dt)

@@ -150,6 +150,7 @@ WHEEL = _in_lines(
         ("limit_x", "f8"),  # N, largest force of the ground along its grip; NaN: not known
         ("limit_y", "f8"),  # N, across its grip
         ("spin_free", "f8"),  # rad/s, spin after the step without the ground; NaN: not known
+        ("slip_give", "f8"),  # m/s per N, slip that its force along the ground needs
         ("resist", "f8"),  # N m, with which it resists to be turned, at rest too; inf: any
         ("region_mu", "f8"),  # 1, friction of the region it stands in; NaN: none
         ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
@@ -286,7 +287,6 @@ GAINS = np.dtype(
         ("filter_tau", "f8"),  # s, set-point filter; 0: off
         ("zero", "f8"),  # m/s, a set point below it counts as stop
         ("stop", "f8"),  # m/s, a speed below it counts as standing
-        ("lag", "f8"),  # 1, steps by which its wheels follow the motion of a vehicle that stops
         ("response", "f8"),  # m/s² per N m, acceleration of its vehicle by all driven wheels
         ("antiwindup", "i8"),
         ("filter_order", "i8"),
