@@ -22,6 +22,24 @@ from mvsim_core.state.arrays import WHEEL
 from tests.unit.kernels.rows import random_state
 
 
+def test_rollers_keep_their_force_across_and_a_tyre_slips_by_its_give() -> None:
+    """Along the grip: the rim ends F give slower than the ground, or the limit is reached."""
+    w = np.zeros(1, WHEEL).view(np.recarray)[0]
+    w.radius, w.inertia, w.spin_free, w.limit_x, w.limit_y = 0.1, 0.01, 5.0, 50.0, 2.0
+    w.grip_c, w.rollers, w.slip_give = math.cos(math.pi / 4), 1, 0.03
+    dt, give, speed, across = 0.01, (0.002, 0.0005, 0.002), (2.0, 0.3), 1.5
+    along, left, brake = wheel_force(w, give, speed, (0.0, across), dt)
+    lever = w.radius * w.grip_c
+    rim = lever * (w.spin_free - lever * along * dt / w.inertia)
+    ground = speed[0] + give[0] * along + give[1] * across
+    assert (left, brake) == (across, 0.0)
+    assert ground - rim == pytest.approx(-along * w.slip_give)
+    assert -50.0 < along < 0.0
+    w.limit_x = 20.0  # of one force of the ground
+    along, left, _ = wheel_force(w, give, speed, (0.0, across), dt)
+    assert along == pytest.approx(-math.sqrt(20.0**2 - across**2))
+
+
 @pytest.mark.parametrize("limit", [0.0, 1e-300, 0.01, 1.0, 30.0, 1e6])
 def test_force_on_the_circle_is_the_minimum(limit: float) -> None:
     """It ends the slip, or the slip that it leaves is exactly against it."""
