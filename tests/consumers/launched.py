@@ -4,15 +4,18 @@
 
 import os
 import unittest
+from collections.abc import Iterator
 from typing import Any
 
 import launch_testing.actions
 import numpy as np
+import yaml
 from ament_index_python.packages import get_package_prefix
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_testing.util import KeepAliveProc
 from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import ListParameters
 from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 
@@ -45,6 +48,24 @@ def description(name: str, *packages: str, extra: tuple[Any, ...] = (), **given:
     arguments = {"headless": "true", "use_rviz": "false", **given}
     ours = IncludeLaunchDescription(source, launch_arguments=arguments.items())
     return LaunchDescription([ours, *extra, ready])
+
+
+def flat(tree: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the names of parameters as ROS has them."""
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
+def nodes(tree: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each node of a parameter file with its parameters."""
+    for key, value in tree.items():
+        if key == "ros__parameters":
+            yield prefix, list(flat(value))
+        elif isinstance(value, dict):
+            yield from nodes(value, f"{prefix}/{key}")
 
 
 class ConsumerTest(unittest.TestCase):
@@ -92,3 +113,29 @@ class ConsumerTest(unittest.TestCase):
         truth = pose_matrix(self.observer.newest("/ground_truth/odom").pose.pose)
         found = self.transform("map", "odom") @ self.transform("odom", "base_footprint")
         return float(np.hypot(*(found[:2, 3] - truth[:2, 3])))
+
+    def wait_for(self, future: Any, what: str) -> Any:
+        """Return the result of a future."""
+        eventually(future.done, what, START)
+        return future.result()
+
+    def undeclared(self, file: str, node: str = "", without: tuple[str, ...] = ()) -> list[str]:
+        """Return the keys of a parameter file that the running nodes do not declare.
+
+        Args:
+            file: Name in params/ without its suffix.
+            node: The node that a section for all nodes (`/**`) is for.
+            without: Sections that are left out.
+        """
+        tree = yaml.safe_load((ROOT / "params" / f"{file}.yaml").read_text())
+        unknown = []
+        for section, keys in nodes(tree):
+            if section.strip("/").split("/")[0] in without:
+                continue
+            name = section.replace("//**", "") or node
+            client = self.observer.node.create_client(ListParameters, f"{name}/list_parameters")
+            assert client.wait_for_service(START), name
+            answer = self.wait_for(client.call_async(ListParameters.Request()), name)
+            declared = set(answer.result.names)
+            unknown += [f"{name}: {key}" for key in keys if key not in declared]
+        return unknown

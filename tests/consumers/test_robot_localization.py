@@ -45,3 +45,6 @@ class TestFilters(ConsumerTest):
         assert abs(filtered - way) < 0.1 + 0.05 * way
         place = self.observer.newest("/odometry/global").pose.pose.position
         assert math.hypot(place.x - end.x, place.y - end.y) < 3.0  # of the GPS
+
+    def test_the_nodes_declare_every_key_of_the_parameter_file(self) -> None:
+        assert self.undeclared("ekf") == []

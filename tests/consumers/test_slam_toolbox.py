@@ -42,3 +42,6 @@ class TestSlam(ConsumerTest):
         # The map begins where the robot stands first; the odometry does as well.
         offset = self.transform("map", "odom")[:2, 3]
         assert np.hypot(*offset) < 0.15
+
+    def test_slam_toolbox_declares_every_key_of_the_parameter_file(self) -> None:
+        assert self.undeclared("slam", node="/slam_toolbox") == []
