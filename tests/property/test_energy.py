@@ -58,6 +58,12 @@ def test_energy_never_grows_for_rollers_on_slopes(seed: int) -> None:
     assert growth(seed, 20.0) <= 1e-9
 
 
+@pytest.mark.filterwarnings("ignore:r1 (lifts|would tip)")
+def test_energy_never_grows_by_a_turn_round_on_a_slope() -> None:
+    """A car on 10 degrees whose slip across turned round within a step."""
+    assert growth(303979, 10.0) <= 1e-9
+
+
 #: Worlds on 30 degrees whose vehicles left the plane of their ground: fast ones with small wheels.
 FAST_ON_SLOPES = (107770, 108358)
 

@@ -75,7 +75,6 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.limit_x = math.nan
             w.spin_free = math.nan
             w.omega0 = w.omega
-        slows = False
         if tilted and idle != 0 and v.free != 0 and b.ideal == 0 and rollers_lock(wheels, v):
             idle = LOCKED
         if tilted:
@@ -89,12 +88,13 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
                 w.held = held
             w.slope_x = w.yaw_c * w.gravity_x + w.yaw_s * w.gravity_y
             w.slope_y = -w.yaw_s * w.gravity_x + w.yaw_c * w.gravity_y
-            slows = slows or (tilted and idle != 0 and abs(w.vx) < HOLD_SPEED)
         lead = bodies[b.leader] if b.leader >= 0 else b
         stopping = v.stop_time > 0.0 and v.coast == 0
         # the wheels of what is pushed or stops turn as fast as it moves at the end of the step
         coupled = STOPPING if stopping else ALONE
-        if not stopping and (slows or lead.push_steps > 0 or overshoots(b, wheels, v)):
+        # what slips down a slope and is turned round by each wheel alone would be pushed uphill
+        rolls = tilted and idle != 0
+        if not stopping and (rolls or lead.push_steps > 0 or overshoots(b, wheels, v)):
             coupled = COUPLED
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             if wheels[k].caster != 0 and idle != 0:
