@@ -8,7 +8,7 @@ about 0.1 µs on a processor of 2024, and the limit keeps the reading below 2 s.
 
 from __future__ import annotations
 
-LIMIT = 16_000_000
+LIMIT = 12_000_000
 #: Costs of a turn of a loop, of a value in a list, of a substitution, and of a formula; of each
 #: character of a formula that is evaluated, and of one that is parsed.
 TURN, ITEM, SUBSTITUTION, FORMULA = 50, 80, 40, 40
