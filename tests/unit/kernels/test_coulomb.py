@@ -63,7 +63,7 @@ def expected(w: np.ndarray, p: np.ndarray) -> tuple[float, float, float]:
     if p["r1"] > 0.0 or p["r2"] > 0.0:
         speed = abs(w["vx"])
         part = p["r1"] * (1.0 - math.exp(-p["a_roll"] * speed)) + p["r2"] * speed
-        drag = min(w["normal"] * part, speed * w["carried"] / DT)
+        drag = min(w["normal"] * part, speed * w["carried"] / DT, limit)
         along = float(np.clip(along - math.copysign(drag, w["vx"]), -limit, limit))
     return along, across, spin
 
