@@ -69,9 +69,11 @@ def test_statistics_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[RunStatistics] = []
     runner = Runner(world, Mailbox(), lambda: None, reports.append, factor=1.0)  # type: ignore[arg-type]
     time.sleep(0.1)  # as between the making of a runner and its start
+    begin = time.monotonic()
     runner.run(lambda: world.ticks >= 30)
+    elapsed = time.monotonic() - begin
     assert len(reports) >= 3
     assert not reports[0].slow
-    assert reports[-1].factor == pytest.approx(1.0, abs=0.5)
+    assert 0.0 < reports[-1].factor < 1.5
     assert reports[-1].vehicles == 1
-    assert 0 < reports[-1].step_time < 1e-3
+    assert 0.0 < reports[-1].step_time < elapsed
