@@ -19,6 +19,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mvsim_core import World
+from mvsim_core.heap import settle_heap
 from mvsim_ros2.conversions.diagnostics import RunStatistics
 from mvsim_ros2.inputs.commands import CommandSubscriptions, CommandTopics
 from mvsim_ros2.outputs.world import WorldOutputs
@@ -137,6 +138,7 @@ class MvsimNode(Node):
         self._start_message_bus(world)
         # The first step may compile kernels: it is part of the start, which signals interrupt.
         self._runner.step()
+        settle_heap()
 
     def _start_message_bus(self, world: World) -> None:
         """Publish the world on MVSim's message bus too, if the parameter says so."""

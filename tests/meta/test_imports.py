@@ -12,7 +12,7 @@ CORE = ROOT / "mvsim_core" / "mvsim_core"
 BRIDGE = ROOT / "mvsim_ros2" / "mvsim_ros2"
 
 ROOMS = (
-    *("errors", "registry", "progress", "kernel_cache", "threads"),
+    *("errors", "registry", "progress", "kernel_cache", "threads", "heap"),
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The simulation behind the services, without ROS."""
 
+import gc
 import math
 import re
 import time
 import warnings
+import weakref
 from pathlib import Path
 
 import pytest
@@ -211,6 +213,22 @@ def test_a_world_that_cannot_be_loaded_leaves_the_present_one_in_its_state(
     assert refusal.value.code == result_codes.WORLD_PARSE_ERROR
     assert type(error).__name__ in str(refusal.value)
     assert (simulation.sim_state.state, simulation.world) == (before, world)
+
+
+def test_a_loaded_world_is_left_out_of_collections(simulation: Simulation) -> None:
+    class Garbage:
+        def __init__(self) -> None:
+            self.itself = self
+
+    gc.freeze()
+    before = weakref.ref(Garbage())
+    gc.freeze()
+    simulation.load("", "<mvsim_world/>")
+    assert before() is None  # garbage goes, also what was left out before
+    alive = simulation.world
+    assert gc.get_freeze_count() > 0
+    assert not any(thing is alive for thing in gc.get_objects())
+    gc.unfreeze()
 
 
 def test_no_filter_of_names_takes_long(simulation: Simulation, world: World) -> None:

@@ -15,6 +15,7 @@ import typer
 
 from mvsim_core.cli.bus import PORT
 from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
+from mvsim_core.heap import settle_heap
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -218,6 +219,7 @@ def _simulate(
     def goes_on() -> bool:
         return (ticks is None or running.ticks < ticks) and not (bus and bus.stopped)
 
+    settle_heap()
     # Without a terminal there is no live picture, only the summary.
     live = Live(console=console, auto_refresh=False, transient=True)
     try:

@@ -13,6 +13,7 @@ from math import cos, sin
 
 from mvsim_core import Pose, StepError, World
 from mvsim_core.errors import LogError
+from mvsim_core.heap import settle_heap
 from mvsim_core.world.commands import MOST_SPEED
 from mvsim_ros2.simulation.entities import Box, Metadata, find_entity, has_entity, local_bounds
 from mvsim_ros2.simulation.result_codes import (
@@ -261,6 +262,7 @@ class Simulation:
         self.source = "" if text.strip() else world.spec.file
         self.sim_state.set(STOPPED)
         self.on_world_changed()
+        settle_heap()
 
     def close(self) -> None:
         """Close the world, which completes its log files."""

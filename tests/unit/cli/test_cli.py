@@ -3,6 +3,7 @@
 """The command line, as a user calls it."""
 
 import csv
+import gc
 import json
 import signal
 import subprocess
@@ -151,6 +152,13 @@ def test_commanding_all(mvsim: Callable[..., Outcome], world: str) -> None:
     )  # fmt: skip
     assert code == 0
     assert out.count(" 1.000 m/s") == 2
+
+
+def test_no_collection_looks_at_a_running_world(mvsim: Callable[..., Outcome], world: str) -> None:
+    gc.unfreeze()
+    mvsim("run", world, "--time", "0.1", "--realtime-factor", "max")
+    assert gc.get_freeze_count() > 10_000
+    gc.unfreeze()
 
 
 def test_pace(mvsim: Callable[..., Outcome], world: str) -> None:
