@@ -76,6 +76,7 @@ class Server:
         self.address = address
         self._directory = Directory()
         self._notifiers: dict[str, _Notifier] = {}
+        self._connections: set[int] = set()
         self._handlers: dict[str, Callable[[Any, int, str], Any]] = {
             "RegisterNodeRequest": self._register,
             "UnregisterNodeRequest": self._unregister,
@@ -100,7 +101,7 @@ class Server:
         main.set(zmq.MAXMSGSIZE, LARGEST_REQUEST)
         main.set(zmq.SNDHWM, MOST_ANSWERS)
         main.set(zmq.RCVHWM, MOST_ANSWERS)
-        self._monitor = main.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        self._monitor = main.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
         try:
             main.bind(f"tcp://{self.address}:{self.port}")
         except zmq.ZMQError as error:
@@ -113,7 +114,7 @@ class Server:
         if self.port == 0:
             self.port = int(main.get_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
         thread.watch(main, self._receive, limited=True)
-        thread.watch(self._monitor, self._drop_disconnected, limited=True)
+        thread.watch(self._monitor, self._follow_connections, limited=True)
         thread.every(1.0, self._drop_silent)
         thread.start()
         return self
@@ -138,7 +139,9 @@ class Server:
     def _take(self, path: list[Any], body: Any) -> None:
         connection, peer = body.get(zmq.SRCFD), str(body.get("Peer-Address"))
         # Before a new connection with the number of one that has ended is heard.
-        self._drop_disconnected()
+        self._follow_connections()
+        if connection not in self._connections:
+            return  # it ended while its request waited: what it registers would stay for good
         send_answer(self._main, path, self._answer(bytes(body.buffer), connection, peer))
 
     def _answer(self, frame: bytes, connection: int, peer: str) -> Any:
@@ -272,15 +275,19 @@ class Server:
         made = self._notifiers[endpoint] = _Notifier(self._thread, endpoint, confirmed)
         return made
 
-    def _drop_disconnected(self) -> None:
-        """Forget the nodes of connections that have ended."""
+    def _follow_connections(self) -> None:
+        """Note new connections, and forget the nodes of those that have ended."""
         while True:
             try:
                 event = recv_monitor_message(self._monitor, zmq.NOBLOCK)
             except zmq.Again:
                 return
-            if event["event"] == zmq.EVENT_DISCONNECTED:
-                changed, gone = self._directory.disconnected(event["value"])
+            connection = event["value"]
+            if event["event"] == zmq.EVENT_ACCEPTED:
+                self._connections.add(connection)
+            elif event["event"] == zmq.EVENT_DISCONNECTED:
+                self._connections.discard(connection)
+                changed, gone = self._directory.disconnected(connection)
                 self._close_notifiers(gone)
                 self._notify(changed)
 

@@ -144,6 +144,20 @@ def test_a_killed_node_is_forgotten(server: Server, new_client: NewClient) -> No
     watcher.advertise("/w", messages.Pose)  # no one waits for the dead subscriber
 
 
+def test_a_node_that_is_gone_before_it_is_heard_is_not_listed(
+    server: Server, new_client: NewClient
+) -> None:
+    client, context = new_client("here"), zmq.Context()
+    server._thread.post(lambda: time.sleep(0.3))  # as behind a flood of requests
+    gone = context.socket(zmq.REQ)
+    gone.connect(f"tcp://127.0.0.1:{server.port}")
+    gone.send(pack(messages.RegisterNodeRequest(nodeName="gone")))
+    time.sleep(0.15)
+    context.destroy(linger=0)
+    time.sleep(0.3)
+    assert client.nodes() == ["here"]
+
+
 def test_a_slow_subscriber_gets_the_newest(new_client: NewClient) -> None:
     source, slow = new_client("source"), new_client("slow")
     got: list[float] = []
