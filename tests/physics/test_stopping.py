@@ -197,6 +197,12 @@ def way_to_a_stop(kind: str, friction: str, gains: tuple[float, float, float], d
     return r.pose.x - x
 
 
+def deviation_of_the_way(kind: str, friction: str, gains: tuple[float, float, float]) -> float:
+    """By which part the ways to a stop at 5 and 10 ms differ from that at 1 ms."""
+    way, *others = (way_to_a_stop(kind, friction, gains, dt) for dt in (0.001, 0.005, 0.01))
+    return max(abs(other - way) for other in others) / abs(way)
+
+
 @pytest.mark.parametrize(
     ("kind", "friction"),
     [
@@ -213,8 +219,7 @@ def test_the_stopping_distance_is_the_same_at_each_step(
     kind: str, friction: str, gains: tuple[float, float, float]
 ) -> None:
     """Within 1 % at 1, 5 and 10 ms: loops within their torque, at its limit, and for a part."""
-    ways = [way_to_a_stop(kind, friction, gains, dt) for dt in (0.001, 0.005, 0.01)]
-    assert ways[1:] == pytest.approx([ways[0]] * 2, rel=0.01)
+    assert deviation_of_the_way(kind, friction, gains) <= 0.01
 
 
 #: Motors stronger than the grip, whose wheels slip when they brake.
@@ -240,8 +245,7 @@ def test_wheels_that_slip_when_they_brake_stop_as_far_at_each_step(
     kind: str, friction: str, gains: tuple[float, float, float]
 ) -> None:
     """At 1, 5 and 10 ms; their wheels lose the spin in a time I/(KP R) of 3 to 6 ms."""
-    ways = [way_to_a_stop(kind, friction, gains, dt) for dt in (0.001, 0.005, 0.01)]
-    assert ways[1:] == pytest.approx([ways[0]] * 2, rel=0.01)
+    assert deviation_of_the_way(kind, friction, gains) <= 0.01
 
 
 @pytest.mark.parametrize("dt", [0.001, 0.005, 0.01, 0.02])
