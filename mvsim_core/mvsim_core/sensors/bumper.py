@@ -19,12 +19,13 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, SensorData, StateView
-from mvsim_core.sensors.readings import Reading
+from mvsim_core.sensors.readings import Reading, quick_init
 from mvsim_core.state.arrays import FloatArray, Rows
 
 FULL_TURN = 2.0 * math.pi
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class BumperReading(Reading):
     """All sectors of a bumper.

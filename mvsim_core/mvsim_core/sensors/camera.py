@@ -22,7 +22,7 @@ from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.exposure import exposed, metered
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.noise import PICTURE, RIGHT_PICTURE
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.sensors.rolling_shutter import band, bands_of, row_poses
 from mvsim_core.state.arrays import FloatArray, Rows
 
@@ -32,6 +32,7 @@ Picture = npt.NDArray[np.uint8]
 CLASSES = ("ground", "wall", "map", "block", "vehicle", "actor", "points", "sensor", "other")
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class CameraReading(Reading):
     """One picture, taken at one instant.
@@ -317,6 +318,7 @@ def classes_of(
     return table[segments]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class StereoReading(Reading):
     """Two pictures by equal cameras with parallel axes: rectified, if no lens distorts them.

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.state.arrays import FloatArray
 
 FULL_TURN = 2.0 * math.pi
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class EncoderReading(Reading):
     """All wheels of a vehicle, in the order of the world file.

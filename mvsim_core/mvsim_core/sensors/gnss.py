@@ -20,7 +20,7 @@ import numpy as np
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, SensorData, StateView
 from mvsim_core.sensors.noise import BIAS_WALK, normals_kernel, seed_word
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
 
 STATUS_NO_FIX, STATUS_FIX, STATUS_SBAS_FIX, STATUS_GBAS_FIX = -1, 0, 1, 2
@@ -36,6 +36,7 @@ ANY_HEIGHT = 1000.0
 Vector = tuple[float, float, float]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class GnssReading(Reading):
     """One position.

@@ -47,7 +47,7 @@ from mvsim_core.sensors.noise import (
     seed_word,
     walk_kernel,
 )
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
 
 #: Least standard deviation that a covariance states [SI]: filters do not bear a zero, and REP-145
@@ -55,6 +55,7 @@ from mvsim_core.state.arrays import FloatArray, Rows
 LEAST_SIGMA = 1e-6
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class ImuReading(Reading):
     """One reading, in the frame of the sensor. Covariances are those of the white noise.

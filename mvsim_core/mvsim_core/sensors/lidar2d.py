@@ -29,7 +29,7 @@ from mvsim_core.sensors.blocks import Blocks, with_room
 from mvsim_core.sensors.noise import ANGLE, READING, WordArray, normals_kernel
 from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.rays import ANGLE_ERROR, FAN, aim_kernel
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 from mvsim_core.threads import in_parts
 
@@ -66,6 +66,7 @@ class LaserFan(NamedTuple):
     scan_time: float
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class LaserReading(Reading):
     """One scan; it has the attributes of its `LaserFan` too.

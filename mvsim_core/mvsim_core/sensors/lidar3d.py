@@ -23,7 +23,7 @@ from mvsim_core.scene3d.tables import Floats
 from mvsim_core.sensors.base import SENSORS, SensorContext, StateView
 from mvsim_core.sensors.lidar_patterns import pattern_of, spread
 from mvsim_core.sensors.noise import RAY_DROPOUT, READING
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.sensors.sweeping import Sweep
 from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.threads import start
@@ -47,6 +47,7 @@ SPARSE, DENSE = (16, 1), (2, 8)
 MANY_RINGS = 64
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class CloudReading(Reading):
     """One scan.

@@ -19,13 +19,14 @@ import numpy as np
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
 from mvsim_core.sensors.magnetic_field import magnetic_field
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.state.arrays import FloatArray
 
 #: Least standard deviation that a covariance states [T]: filters do not bear a zero.
 LEAST_SIGMA = 1e-12
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class MagneticReading(Reading):
     """One reading.

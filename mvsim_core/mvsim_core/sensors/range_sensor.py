@@ -19,13 +19,14 @@ import numpy as np
 from mvsim_core.scene3d import SEE_ALL, SEE_FIXED_ONLY, Hits, Rays, Scene3d, copy_of, hides
 from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.laser3d import mounted
-from mvsim_core.sensors.readings import Reading
+from mvsim_core.sensors.readings import Reading, quick_init
 from mvsim_core.state.arrays import FloatArray
 
 ULTRASOUND, INFRARED = 0, 1
 RADIATION = {"ultrasound": ULTRASOUND, "infrared": INFRARED}
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class RangeReading(Reading):
     """One distance.

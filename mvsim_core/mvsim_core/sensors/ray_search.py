@@ -196,11 +196,13 @@ def _into_cells(outlines: Rows, start: int, count: int) -> Cells:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _limits(at: float, way: float, size: float, begin: float, end: float) -> tuple[float, float]:
-    """Return the part of a ray at + t way, begin <= t <= end, that is between 0 and size."""
-    if way == 0.0:
+def _limits(
+    at: float, per_way: float, size: float, begin: float, end: float
+) -> tuple[float, float]:
+    """Return the part of a ray at + t / per_way, begin <= t <= end, that is between 0 and size."""
+    if math.isinf(per_way):
         return (begin, end) if 0.0 <= at <= size else (1.0, 0.0)
-    a, b = -at / way, (size - at) / way
+    a, b = -at * per_way, (size - at) * per_way
     return max(begin, min(a, b)), min(end, max(a, b))
 
 
@@ -238,35 +240,42 @@ def _walk_cells(  # noqa: PLR0913 (arrays of a kernel)
     """
     placed_shapes, placed_corners = placed
     low_x, low_y, per_metre, columns, rows = frame
-    at_x, at_y = (fan.x - low_x) * per_metre, (fan.y - low_y) * per_metre
-    for k in range(fan.first, fan.first + fan.n):
+    # Rays are written, so the compiler would read fields of the fan again after each.
+    fan_x, fan_y, fan_z, fan_body = fan.x, fan.y, fan.z, fan.body
+    m00, m01 = fan.m00 * per_metre, fan.m01 * per_metre
+    m10, m11 = fan.m10 * per_metre, fan.m11 * per_metre
+    at_x, at_y = (fan_x - low_x) * per_metre, (fan_y - low_y) * per_metre
+    begin, stop = fan.first, fan.first + fan.n
+    for k in range(begin, stop):
         i = np.uint64(k)
-        way_x = (fan.m00 * rays[0, i] + fan.m01 * rays[1, i]) * per_metre
-        way_y = (fan.m10 * rays[0, i] + fan.m11 * rays[1, i]) * per_metre
-        t, end = _limits(at_x, way_x, columns, 0.0, rays[2, i])
-        t, end = _limits(at_y, way_y, rows, t, end)
+        way_x = m00 * rays[0, i] + m01 * rays[1, i]
+        way_y = m10 * rays[0, i] + m11 * rays[1, i]
+        per_x, per_y = 1.0 / way_x, 1.0 / way_y  # infinite along an axis
+        t, end = _limits(at_x, per_x, columns, 0.0, rays[2, i])
+        t, end = _limits(at_y, per_y, rows, t, end)
         if not t <= end:
             continue
         x = min(max(int(at_x + t * way_x), 0), columns - 1)
         y = min(max(int(at_y + t * way_y), 0), rows - 1)
         square = (way_x * way_x + way_y * way_y) * (1.0 + 1e-9)
         step_x, step_y = (1 if way_x > 0.0 else -1), (1 if way_y > 0.0 else -1)
-        next_x = (x + (way_x > 0.0) - at_x) / way_x if way_x != 0.0 else math.inf
-        next_y = (y + (way_y > 0.0) - at_y) / way_y if way_y != 0.0 else math.inf
-        each_x, each_y = abs(1.0 / way_x), abs(1.0 / way_y)
+        next_x = (x + (way_x > 0.0) - at_x) * per_x if not math.isinf(per_x) else math.inf
+        next_y = (y + (way_y > 0.0) - at_y) * per_y if not math.isinf(per_y) else math.inf
+        each_x, each_y = abs(per_x), abs(per_y)
         while t <= rays[2, i] and 0 <= x < columns and 0 <= y < rows:
             cell = y * columns + x
-            for p in range(first[cell], first[cell + 1]):
-                place = order[p]
+            for p in range(first[np.uint64(cell)], first[np.uint64(cell + 1)]):
+                place = np.uint64(order[np.uint64(p)])
                 if seen[place] == number:
                     continue
                 outline = outlines[place]
-                aside = (outline.x - fan.x) * way_y - (outline.y - fan.y) * way_x
-                if not aside * aside <= outline.reach * outline.reach * square:
+                aside = (outline.x - fan_x) * way_y - (outline.y - fan_y) * way_x
+                reach = outline.reach
+                if not aside * aside <= reach * reach * square:
                     continue  # the ray passes its circle
                 seen[place] = number
-                if outline.row == fan.body or not (
-                    outline.z + outline.low <= fan.z and fan.z <= outline.z + outline.high
+                if outline.row == fan_body or not (
+                    outline.z + outline.low <= fan_z and fan_z <= outline.z + outline.high
                 ):
                     continue
                 _place(outline, local, placed, bodies[outline.row])

@@ -26,7 +26,7 @@ from mvsim_core.sensors.base import SENSORS, Sensor, SensorContext, StateView
 from mvsim_core.sensors.camera import CameraRenderer, Optics, Picture, noisy, segments_of
 from mvsim_core.sensors.exposure import exposed, metered
 from mvsim_core.sensors.laser3d import mounted
-from mvsim_core.sensors.readings import Reading, read_only
+from mvsim_core.sensors.readings import Reading, quick_init, read_only
 from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.threads import in_parts, start
 
@@ -41,6 +41,7 @@ ROWS = 120
 _NO_THINGS: tuple[tuple[str, str], ...] = ()
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class RgbdReading(Reading):
     """A depth image, a picture, or both, of one instant.
