@@ -15,7 +15,7 @@ from typing import Any
 import zmq
 
 from mvsim_core.comms.framing import pack
-from mvsim_core.comms.socket_thread import SocketThread
+from mvsim_core.comms.socket_thread import MOST_IN_A_ROUND, SocketThread
 from mvsim_core.errors import CommsError
 
 #: Messages that may wait for the thread that sends them, and then for each reader.
@@ -100,8 +100,13 @@ class Publication:
                     continue
 
     def admit(self) -> None:
-        """Admit new readers and forget those that left; in the thread of the sockets."""
-        while not self._closed and self._socket.get(zmq.EVENTS) & zmq.POLLIN:
+        """Admit new readers and forget those that left; in the thread of the sockets.
+
+        A flood of subscriptions is read little by little.
+        """
+        for _ in range(MOST_IN_A_ROUND):
+            if self._closed or not self._socket.get(zmq.EVENTS) & zmq.POLLIN:
+                return
             event = self._socket.recv(zmq.NOBLOCK)
             if event[:1] == b"\1":
                 self.readers += 1

@@ -150,7 +150,8 @@ class WorldNode:
         self._sensors: dict[str, _SensorTopics] = {}
         self._entities: list[_EntityTopics] = []
         self._known: tuple[Any, ...] = ()
-        self._active: dict[Any, bool] = {}
+        self._watched: list[tuple[Any, _SensorTopics | None]] = []
+        self._active: list[bool | None] = []  # what the world knows of each
         if world is not None:
             self._start = time.time() - world.time
             self._follow_entities(world)
@@ -176,25 +177,25 @@ class WorldNode:
 
     def _activate(self, world: World) -> None:
         """Let those sensors compute that have readers."""
-        for sensor in self._all_sensors:
-            topics = self._sensors.get(sensor.full_name)
+        for number, (sensor, topics) in enumerate(self._watched):
             wanted = topics is not None and topics.wanted
-            if self._active.get(sensor) != wanted:
-                self._active[sensor] = wanted
+            if self._active[number] != wanted:
+                self._active[number] = wanted
                 world.set_sensor_active(sensor, wanted, "message bus")
 
     # ------------------------------------------------------------ topics
     def _follow_entities(self, world: World) -> None:
         """Advertise the topics of the present entities and sensors."""
         self._known = _entities_of(world)
-        self._all_sensors = list(world.all_sensors())
-        self._active = {}  # sensors that come back are active
+        sensors = list(world.all_sensors())
         self._sensors = {}
-        for sensor in self._all_sensors:
+        for sensor in sensors:
             publish = sensor.spec.publish
             topic = publish.publish_topic if publish.enabled else ""
             if topic and sensor.kind in OBSERVATIONS:
                 self._add_sensor(sensor, topic)
+        self._watched = [(sensor, self._sensors.get(sensor.full_name)) for sensor in sensors]
+        self._active = [None] * len(sensors)  # sensors that come back are active
         self._entities = [
             _EntityTopics(name, spec, world.dt, self._entity_topics(spec))
             for name, spec in _publishing(world)

@@ -14,8 +14,8 @@ import zmq
 from mvsim_core.comms import Client, Server, messages
 from mvsim_core.comms.endpoints import own_endpoint, resolved
 from mvsim_core.comms.framing import pack, parse, unpack
-from mvsim_core.comms.publishing import QUEUE
-from mvsim_core.comms.socket_thread import REQUESTS_SHARE, SocketThread
+from mvsim_core.comms.publishing import QUEUE, Publication
+from mvsim_core.comms.socket_thread import MOST_IN_A_ROUND, REQUESTS_SHARE, SocketThread
 from mvsim_core.errors import CommandError, CommsError
 from tests.unit.comms.conftest import NewClient, until
 
@@ -61,6 +61,30 @@ def test_the_last_message_of_who_leaves_arrives(new_client: NewClient) -> None:
         source.close()
     until(lambda: len(got) == 30)
     assert sorted(got) == [float(x) for x in range(30)]
+
+
+def test_a_flood_of_subscriptions_is_read_little_by_little() -> None:
+    """What a peer sends to the socket of a topic does not keep the thread from publishing."""
+    thread = SocketThread("publishing")  # not started: this test is the thread
+    thread.call = lambda work, timeout=0.0: work()  # type: ignore[method-assign, assignment]
+    publication = Publication(thread, "/p", messages.Pose, "127.0.0.1", QUEUE)
+    context = zmq.Context()
+    peer = context.socket(zmq.XSUB)
+    peer.connect(publication.endpoint)
+    floods = 20 * MOST_IN_A_ROUND
+    for _ in range(floods):
+        peer.send(b"\1")
+    rounds = 0
+    while publication.readers < floods:
+        before = publication.readers
+        publication.admit()
+        assert publication.readers - before <= MOST_IN_A_ROUND
+        rounds += 1
+        assert rounds < 100_000
+    peer.close(0)
+    context.term()
+    publication.close()
+    thread.close()
 
 
 def test_what_does_not_fit_is_refused(new_client: NewClient) -> None:
