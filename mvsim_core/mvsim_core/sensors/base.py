@@ -35,7 +35,7 @@ from mvsim_core.sensors.noise import (
     uniform_kernel,
 )
 from mvsim_core.state.arrays import FloatArray, Rows
-from mvsim_core.state.clock import Cadence, whole_ticks
+from mvsim_core.state.clock import SLACK, Cadence, whole_ticks
 
 if TYPE_CHECKING:
     from mvsim_core.scene3d import Scene3d
@@ -338,6 +338,12 @@ class Sensor(ABC, Generic[R]):
 
         A kind that adds its own yields these too.
         """
+        if 0.0 < self.period < (1.0 - SLACK) * self.dt:
+            yield (
+                f"{self.name!r} asks for {1.0 / self.period:g} Hz and reads each step of"
+                f" {self.dt:g} s, with {1.0 / self.dt:g} Hz; it takes a simul_timestep of"
+                f" {self.period:g} s or less"
+            )
         if not self.cadence.even and self.cadence.ticks < FINE:
             few = math.floor(self.cadence.ticks)
             yield (

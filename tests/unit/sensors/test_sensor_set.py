@@ -79,6 +79,15 @@ def test_uneven_intervals_give_a_hint_and_even_ones_none():
         assert not list(clock(period=period, dt=0.005).warnings())
 
 
+def test_a_rate_beyond_that_of_the_steps_gives_a_warning():
+    (warning,) = clock(name="imu", period=1 / 400, dt=0.005).warnings()
+    assert warning == (
+        "'imu' asks for 400 Hz and reads each step of 0.005 s, with 200 Hz; it takes a"
+        " simul_timestep of 0.0025 s or less"
+    )
+    assert not list(clock(period=0.005 * (1 - 1e-9), dt=0.005).warnings())
+
+
 def test_the_first_reading_comes_after_one_period():
     assert [tick for tick, *_ in run(set_of(clock()), 20)] == [5, 10, 15, 20]
 
