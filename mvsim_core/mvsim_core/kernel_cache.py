@@ -35,11 +35,6 @@ def choose_kernel_cache() -> None:
     os.environ[VARIABLE] = str(folder)
 
 
-def is_empty() -> bool:
-    """Return whether no kernel is compiled yet, as at the first start after an update."""
-    return next(Path(os.environ[VARIABLE]).rglob("*.nbi"), None) is None
-
-
 def _version(sources: Path) -> str:
     """Return a hash of the sizes and times of all source files, by which numba decides too."""
     digest = hashlib.sha256()

@@ -23,11 +23,12 @@ class _Reporter:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.due = time.monotonic() + FIRST_REPORT
+        self.announced: set[str] = set()
 
-    def report_if_due(self, text: Callable[[], str]) -> None:
+    def report_if_due(self, text: Callable[[], str], period: float = PERIOD) -> None:
         now = time.monotonic()
         if now >= self.due:
-            self.due = now + PERIOD
+            self.due = now + period
             self.report(text())
 
 
@@ -49,6 +50,21 @@ def announce(text: str) -> None:
     reporter = _REPORTER.get()
     if reporter is not None:
         reporter.report(text)
+
+
+def announce_once(text: str) -> None:
+    """Report a line at once, inside `reporting`, but only the first time."""
+    reporter = _REPORTER.get()
+    if reporter is not None and text not in reporter.announced:
+        reporter.announced.add(text)
+        reporter.report(text)
+
+
+def report_if_due(text: Callable[[], str], period: float = PERIOD) -> None:
+    """Report a line, inside `reporting`, if the last one was before `period` [s]."""
+    reporter = _REPORTER.get()
+    if reporter is not None:
+        reporter.report_if_due(text, period)
 
 
 def restart() -> None:

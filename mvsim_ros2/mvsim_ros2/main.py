@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
@@ -78,10 +79,10 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
-    from mvsim_core.progress import reporting
     from mvsim_ros2.node import MvsimNode
     from mvsim_ros2.parameters.start_poses import load_world_with_start_poses
     from mvsim_ros2.runtime import fast_dds
+    from mvsim_ros2.runtime.background import in_background
 
     cleanup.callback(rclpy.try_shutdown)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
@@ -89,11 +90,14 @@ def _start(arguments: list[str], cleanup: ExitStack) -> MvsimNode:
         node = MvsimNode()
     cleanup.callback(node.close)
     settings = node.settings
-    with reporting(node.get_logger().info):
-        world = load_world_with_start_poses(
-            settings.world_file, settings.start_poses, seed=settings.seed
-        )
-    node.attach(world)
+    load = partial(
+        load_world_with_start_poses,
+        settings.world_file,
+        settings.start_poses,
+        seed=settings.seed,
+    )
+    # Not here: a signal would wait for the compiler.
+    node.attach(in_background(load, node.get_logger().info).result())
     return node
 
 

@@ -136,7 +136,7 @@ class MvsimNode(Node):
         self.add_post_set_parameters_callback(self._set_parameters)
         self._closers.append(ExecutorThread(self, waits).close)
         self._start_message_bus(world)
-        # The first step may compile kernels: it is part of the start, which signals interrupt.
+        # The first step publishes most of all: it is part of the start, which signals interrupt.
         self._runner.step()
         settle_heap()
 

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba import njit
 
-from mvsim_core import kernel_cache, load_world
+from mvsim_core import kernel_cache, load_world, progress
+from mvsim_core.assembly.compilation import FIRST
 from mvsim_core.kernel_cache import VARIABLE, choose_kernel_cache
 from mvsim_core.progress import reporting
 from tests.physics.worlds import block, cart, twist_pid, world
@@ -166,14 +168,18 @@ def test_the_first_contact_waits_for_no_compiler() -> None:
     assert done.stdout.split() == []
 
 
-def test_the_first_start_says_what_it_waits_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+def test_compilation_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where progress is asked for, at once and then every few seconds; loading is not."""
+    load_world(text="<mvsim_world/>")
     lines: list[str] = []
     with reporting(lines.append):
         load_world(text="<mvsim_world/>")
-        (tmp_path / "solver").mkdir()
-        (tmp_path / "solver" / "a.nbi").touch()
-        load_world(text="<mvsim_world/>")
-    assert lines == ["compiling, as at each first start after an update: about a minute"]
+        assert lines == []
+        for number in range(2):
+            njit(lambda x, number=number: x + number)(1)
+        assert lines == [FIRST]
+    monkeypatch.setattr(progress, "FIRST_REPORT", 0.0)
+    with reporting(lines.append):
+        njit(lambda x: x)(1)
+    assert lines[1] == FIRST
+    assert "functions" in lines[2]

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from mvsim_core import kernel_cache, progress
+from mvsim_core import progress
+from mvsim_core.assembly import compilation
 from mvsim_core.assembly.guard import building
 from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem
@@ -44,8 +45,6 @@ def load_world(
         BuildError: The described world cannot be built.
     """
     progress.restart()
-    if kernel_cache.is_empty():
-        progress.announce("compiling, as at each first start after an update: about a minute")
     with _without_garbage_collection():
         spec, problems, state = read_world_file(
             path, text=text, variables=variables, seed=seed, access=access
@@ -75,6 +74,9 @@ def world_of(
         world = World(model, Data(seed, file_state))
         world.begin()
     return world
+
+
+compilation.report()
 
 
 @contextmanager

@@ -260,6 +260,8 @@ class _Source:
         self._rows = np.array(list(rows), dtype=np.int64)
         offsets: Any = array.dtype.fields
         self._columns = np.array([offsets[field][1] // 8 for field in fields])
+        # loads the kernel, so that no step has to wait for it
+        gather_kernel(self._numbers, self._rows[:0], self._columns, np.zeros((0, len(fields))))
 
     @property
     def shape(self) -> tuple[int, int]:

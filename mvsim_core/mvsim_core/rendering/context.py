@@ -50,10 +50,20 @@ class Context:
     def use(self) -> None:
         """Make it the calling thread's context."""
         egl = self._egl
+        if self._thread != get_ident():
+            egl.eglBindAPI(egl.EGL_OPENGL_API)  # each thread has a choice of its own
         egl.eglMakeCurrent(self._display, egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, self._handle)
         self._thread = get_ident()
         Context.current = self
         self._free()
+
+    def release(self) -> None:
+        """Let another thread use it, if it is the calling thread's context."""
+        if Context.current is self and self._thread == get_ident():
+            egl = self._egl
+            nothing = egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, egl.EGL_NO_CONTEXT
+            egl.eglMakeCurrent(self._display, *nothing)
+            Context.current = None
 
     def create(self, kind: str) -> GlObject:
         """Make an object of OpenGL that is freed with its last reference.
@@ -88,6 +98,12 @@ class GlObject:
     def __init__(self, name: int) -> None:
         """Own the object of a name; see `Context.create`."""
         self.name = name
+
+
+def release_context() -> None:
+    """Let another thread use OpenGL, until that has released it too."""
+    if Context.current is not None:
+        Context.current.release()
 
 
 @lru_cache(maxsize=1)

@@ -452,11 +452,12 @@ class SensorBatch:
         self.sensors[place] = None
         self._free.append(place)
 
-    def warm(self, state: StateView) -> None:
-        """Prepare all that the first readings need; nothing is measured."""
-        for sensor in self.sensors:
-            if sensor is not None:
-                sensor.warm(state)
+    def warm(self, state: StateView, place: int) -> None:
+        """Prepare all that the first reading of the sensor at a place needs.
+
+        Nothing is measured. Of sensors with the same `batch_key` it is called for one.
+        """
+        self.sensors[place].warm(state)
 
     def sweep(self, places: list[int], state: StateView, tick: int) -> None:
         """Do the part of readings that belongs to this tick."""

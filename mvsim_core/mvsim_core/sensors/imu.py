@@ -271,10 +271,9 @@ class ImuBatch(SensorBatch):
         self._names[place] = sensor.name_word
         return place
 
-    def warm(self, state: StateView) -> None:
+    def warm(self, state: StateView, place: int) -> None:
         """Compile the kernels."""
-        if len(self):
-            self.measure([], state, 0, 0.0)
+        self.measure([], state, 0, 0.0)
 
     def sweep(self, places: list[int], state: StateView, tick: int) -> None:
         """Add what the units feel in this step to the means of their periods."""

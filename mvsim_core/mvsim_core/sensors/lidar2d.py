@@ -223,7 +223,7 @@ class LidarBatch(SensorBatch):
         self._blocks.give(int(self._fans["first"][place]), self.sensors[place].n)
         super().remove(place)
 
-    def warm(self, state: StateView) -> None:
+    def warm(self, state: StateView, place: int) -> None:
         """Compile the kernels and lay out the scene."""
         self.measure([], state, 0, 0.0)
         if self._scene is not None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.sensors import noise
 from mvsim_core.sensors.base import Sensor, SensorBatch, StateView
 
@@ -97,6 +99,8 @@ class SensorSet:
         self._numbers: dict[int, _Slot] = {}
         self._added = 0
         self._batches: dict[Hashable, SensorBatch] = {}
+        self._cold: dict[Sensor[Any], _Slot] = {}  # added since `warm` was called
+        self._warmed: set[Hashable] = set()
         # per batch: the active sensors that sweep, by place
         self._sweeping: dict[SensorBatch, dict[int, Sensor[Any]]] = {}
         self._due, self._arrivals = Agenda(), Agenda()
@@ -122,7 +126,7 @@ class SensorSet:
             self._added += 1
             order = self._added + (0 if sensor.parent is not None else _STANDALONE)
             slot = _Slot(sensor, self._added, order)
-            self._slots[sensor] = self._numbers[slot.number] = slot
+            self._slots[sensor] = self._numbers[slot.number] = self._cold[sensor] = slot
             key = sensor.batch_key()
             batch = self._batches.get(key)
             if batch is None:
@@ -146,6 +150,7 @@ class SensorSet:
         for sensor in sensors:
             slot = self._slots.pop(sensor)
             del self._numbers[slot.number]
+            self._cold.pop(sensor, None)
             self._set_sweeping(slot, False)
             slot.batch.remove(slot.place)
             self._due.drop(slot.due, slot.number)
@@ -184,11 +189,17 @@ class SensorSet:
         self._find_next(tick)
 
     def warm(self, state: StateView) -> None:
-        """Compile and lay out all that the first readings need; nothing is measured."""
-        if self._batches:
-            noise.warm()
-        for batch in self._batches.values():
-            batch.warm(state)
+        """Compile and lay out all that the first readings of new sensors need.
+
+        Nothing is measured. Of sensors that differ in name and pose alone one is enough.
+        """
+        cold, self._cold = self._cold, {}
+        for sensor, slot in cold.items():
+            key = sensor.batch_key() or _likeness(sensor)
+            if key not in self._warmed:
+                self._warmed.add(key)
+                noise.warm()
+                slot.batch.warm(state, slot.place)
 
     # ------------------------------------------------------------ each tick
     def sample(self, state: StateView, tick: int, time: float) -> list[Sensor[Any]]:
@@ -263,6 +274,12 @@ class SensorSet:
             self.next_tick = tick + 1
         else:
             self.next_tick = min(self._due.next_tick(), self._arrivals.next_tick())
+
+
+def _likeness(sensor: Sensor[Any]) -> Hashable:
+    """Return what sensors share that differ in name, pose and vehicle alone."""
+    spec = replace(sensor.spec, name="", pose=Pose())
+    return type(sensor), repr(spec)
 
 
 def _order(slot: _Slot) -> int:

@@ -40,6 +40,8 @@ from mvsim_core.threads import in_parts
 Grips = Callable[[IntArray], Rows]
 #: Movers that one thread advances; more are shared out.
 MANY = 2000
+#: Squares of `warm`: more than the first hash table of a grid has room for.
+WARM = 40
 #: Gap up to which two shapes count as touching [m].
 TOUCH = 1e-3
 
@@ -118,13 +120,16 @@ def _advance_in_parts(bodies: Rows, movers: IntArray, guards: Rows, *others: Any
 def warm() -> None:
     """Compile or load all that `solve` runs, so that the first contact does not stall a step."""
     bodies, contacts = Table(BODY), ContactData()
-    for x in (0.0, 1.0):  # two squares with a common edge
+    for x in range(WARM):  # squares in a row, each with a common edge with the next
         body = np.zeros(1, BODY)
         body["x"], body["mass"], body["inertia"], body["kind"] = x, 1.0, 1.0, DYNAMIC
         row = bodies.add(body)
         corners = ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
         contacts.add_shape(row, row, corners, Material(0.0, 0.0), (0.0, 1.0))
-    solve(bodies.rows, np.arange(len(bodies)), contacts, 1e-3, grips=lambda _: NO_GRIPS)
+    movers, dt = np.arange(len(bodies)), 1e-3
+    solve(bodies.rows, movers, contacts, dt, grips=lambda _: NO_GRIPS)
+    found = contacts.scratch.found
+    meeting_kernel(bodies.rows, movers, found.guards, found.near, 0, dt)
 
 
 def find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:

@@ -28,9 +28,9 @@ class RequestQueue:
         self._queue: deque[Work] = deque()
         self._not_empty = threading.Event()
 
-    def submit(self, work: Work) -> bool:
-        """Append work, from any thread; return False if the queue is full."""
-        if len(self._queue) >= CAPACITY:
+    def submit(self, work: Work, *, always: bool = False) -> bool:
+        """Append work, from any thread; return False if the queue is full, but for `always`."""
+        if len(self._queue) >= CAPACITY and not always:
             return False
         self._queue.append(work)
         self._not_empty.set()

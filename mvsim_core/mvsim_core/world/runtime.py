@@ -129,7 +129,7 @@ class Runtime:
         spec = entity.spec
         self.ideal -= int(entity.model.body["ideal"][0])
         self.transfers -= int(spec.dynamics.weight_transfer)
-        self.controllers.remove(_controller(spec), [entity.vehicle_row])
+        self.controllers.remove(controller_of(spec), [entity.vehicle_row])
         rows = range(entity.wheel0, entity.wheel0 + entity.n_wheels)
         self.friction.remove(spec.friction.kind, rows)
         if len(entity.model.limits):
@@ -149,8 +149,12 @@ class Runtime:
         """Schedule the fixed sensors of a new state."""
         self.schedule(self.fixed_sensors, data)
 
-    def sync(self, data: Data) -> None:
-        """Adapt to another state of the same model: remove and add entities until both agree."""
+    def sync(self, data: Data) -> list[Entity]:
+        """Adapt to another state of the same model: remove and add entities until both agree.
+
+        Returns:
+            The entities that were added.
+        """
         self.placed.clear()
         there = {entity.token: entity for entity in data.entities.values()}
         for entity in [e for token, e in self._entities.items() if token not in there]:
@@ -163,6 +167,7 @@ class Runtime:
         for sensor in self.all_sensors():
             sensor.bind(data.sensors[sensor.full_name])
         self.sensors.resync(data.ticks)
+        return new
 
     def remove_sensors(self, tick: int) -> None:
         """Remove all sensors for good."""
@@ -190,7 +195,7 @@ class Runtime:
     def _add_vehicles(self, vehicles: Sequence[Entity]) -> None:
         """Add vehicles that share the specs of dynamics and friction."""
         spec = vehicles[0].spec
-        cls = _controller(spec)
+        cls = controller_of(spec)
         rows = [entity.vehicle_row for entity in vehicles]
         self.controllers.add(cls, cls, spec.dynamics.controller, rows)
         wheels = [e.wheel0 + k for e in vehicles for k in range(e.n_wheels)]
@@ -243,7 +248,8 @@ class RemovedSensorData:
         raise UnknownName("sensor", self._name, reason="was removed with its vehicle")
 
 
-def _controller(spec: Any) -> type[Any]:
+def controller_of(spec: Any) -> type[Any]:
+    """Return the class of the controller of a VehicleSpec."""
     cls: type[Any] = controller_class(spec.dynamics.kind, spec.dynamics.controller.kind)
     return cls
 

@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 from mvsim_core.errors import BuildError, LogError, Problem, StepError, UnknownName
 from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.trajectory import TrajectoryFiles
-from mvsim_core.solver import solve
 from mvsim_core.state.entities import Entity, EntityModel
 from mvsim_core.world import islands, joints
 from mvsim_core.world.base import Entities
@@ -25,6 +24,7 @@ from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.step import PHASES, RECORDING, SENSORS, step_physics
 from mvsim_core.world.vehicle import Vehicle, warn_of_tipping
+from mvsim_core.world.warm import load_kernels
 
 if TYPE_CHECKING:
     from mvsim_core.rendering.picture import View
@@ -174,9 +174,11 @@ class World(Entities):
         data = self.data
         assembler, taken = self.model.assembler, data.entities.keys()
         model, file = assembler.vehicle(data.file, vehicle, name, pose, taken)
+        load_kernels(self.model, [model])
         (entity,) = self._insert([model])
         data.file = file
         self._runtime.ground.settle(entity, data)
+        self._runtime.sensors.warm(data)
         self._runtime.placed.add(entity.row)
         self._follow_log()
         return self.vehicles[entity.name]
@@ -296,9 +298,7 @@ class World(Entities):
         run.placed.update(entity.row for entity in data.entities.values())
         report_overlaps(self.model, run, data, loading=True)
         run.begin(data)
-        # kernels are compiled now, so that no contact and no first reading stalls a step
-        solve.warm()
-        run.grips.warm(data)
+        load_kernels(self.model, self.model.entities)
         run.sensors.warm(data)
         self._initial = data.copy()
         self._begin_logs()
@@ -340,7 +340,9 @@ class World(Entities):
             if other is None or other.token != entity.token:
                 self._note_removed(entity, "is not in the state that was restored")
         self.data = data
-        self._runtime.sync(data)
+        new = self._runtime.sync(data)
+        load_kernels(self.model, [entity.model for entity in new])
+        self._runtime.sensors.warm(data)
         self.new_readings = []
         self._follow_log()
 

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 from simulation_interfaces import srv
 from simulation_interfaces.msg import SimulatorFeatures
 
-from mvsim_core import Pose
+from mvsim_core import Pose, World
 from mvsim_ros2.conversions.motion import pose_message
 from mvsim_ros2.conversions.stamps import stamp_of
 from mvsim_ros2.parameters.settings import Settings
@@ -201,12 +202,20 @@ class Handlers:
         response.bounds = messages.bounds_message(bounds)
 
     # -------------------------------------------------------------------- worlds
-    def load_world(self, request: Any, response: Any) -> None:
-        """Load another world."""
+    def read_world(self, request: Any) -> World:
+        """Return the world that a LoadWorld asks for; any thread may call it."""
         # A field of its own since version 2.0 of the interface.
         resource = getattr(request, "world_resource", request)
-        self._simulation.load(resource.uri, resource.resource_string)
-        response.world = messages.world_message(self._simulation.source)
+        return self._simulation.read_world(resource.uri, resource.resource_string)
+
+    def take_world(self, world: Future[World], response: Any) -> None:
+        """Go on with the world that was read, or with the present one if that failed."""
+        simulation = self._simulation
+        error = world.exception()
+        simulation.end_load(None if error else world.result())
+        if error is not None:
+            raise error
+        response.world = messages.world_message(simulation.source)
 
     def unload_world(self, request: Any, response: Any) -> None:
         """Remove the world."""

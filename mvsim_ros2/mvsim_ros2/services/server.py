@@ -23,6 +23,7 @@ from mvsim_core import MvsimError
 from mvsim_core.progress import reporting
 from mvsim_core.world.request_queue import CAPACITY
 from mvsim_ros2.parameters.settings import Settings
+from mvsim_ros2.runtime.background import in_background
 from mvsim_ros2.runtime.executor import PendingResult, Waits
 from mvsim_ros2.runtime.log_forwarding import log_fault
 from mvsim_ros2.services.handlers import HAS_SPAWN_ENTITIES, Handlers
@@ -73,7 +74,6 @@ SERVICES = (
     Service("GetNamedPoseBounds", "Bounding box of the vehicle that starts there."),
     Service("ResetSimulation", "Reset time, state, spawned entities; see below for scopes.", True),
     Service("SetSimulationState", "Play, pause, stop (pause and reset), quit.", True),
-    Service("LoadWorld", "Load another world, which is stopped at first.", True),
     Service("UnloadWorld", "Remove the world.", True),
     Service("GetCurrentWorld", "Name and file of the world."),
     Service(
@@ -83,6 +83,11 @@ SERVICES = (
 )
 #: Services with a callback of their own in `SimulationServices`.
 OTHER_SERVICES = (
+    Service(
+        "LoadWorld",
+        "Load another world, which is stopped at first; the present one stands still meanwhile.",
+        True,
+    ),
     Service("SpawnEntities", "Spawn several vehicles, one after the other; some may fail.", True),
     Service("GetSimulationState", "Playing, paused, …; at once, also while a world is loaded."),
     Service("GetSimulatorFeatures", "Features of the interface that are supported."),
@@ -130,6 +135,7 @@ class SimulationServices:
         self._create("GetSimulatorFeatures", self._handlers.get_simulator_features)
         self._create("GetSimulationState", self._handlers.get_simulation_state)
         self._create("StepSimulation", _coroutine(self._step_simulation))
+        self._create("LoadWorld", _coroutine(self._load_world))
         self._action = ActionServer(
             node,
             SimulateSteps,
@@ -165,11 +171,30 @@ class SimulationServices:
             self._on_vehicles_changed()
         return _with_result(response, error)
 
-    def _submit(self, work: Callable[[], None]) -> PendingResult[MvsimError | None]:
-        """Let the stepping thread do work; return a future of its error, or None."""
+    async def _load_world(self, request: Any, response: Any) -> Any:
+        """Load a world in the background, so that other requests are answered meanwhile."""
+        error = await self._submit(self._simulation.begin_load)
+        if error is None:
+            loaded: PendingResult[Any] = PendingResult(self._waits)
+            read = partial(self._handlers.read_world, request)
+            world = in_background(read, self._node.get_logger().info)
+            world.add_done_callback(loaded.set_result)
+            await loaded
+            take = partial(self._handlers.take_world, world, response)
+            error = await self._submit(take, always=True)
+            self._on_vehicles_changed()
+        return _with_result(response, error)
+
+    def _submit(
+        self, work: Callable[[], None], *, always: bool = False
+    ) -> PendingResult[MvsimError | None]:
+        """Let the stepping thread do work; return a future of its error, or None.
+
+        `always`: also while too many requests wait.
+        """
         future: PendingResult[MvsimError | None] = PendingResult(self._waits)
         requests = self._simulation.sim_state.requests
-        if not requests.submit(lambda: future.set_result(self._call(work))):
+        if not requests.submit(lambda: future.set_result(self._call(work)), always=always):
             future.set_result(RequestError(FAILED, "too many requests wait"))
         return future
 

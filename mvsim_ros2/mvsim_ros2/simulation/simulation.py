@@ -73,6 +73,7 @@ class Simulation:
         self.on_vehicles_changed: Callable[[], None] = lambda: None
         self.on_world_changed: Callable[[], None] = lambda: None
         self._seed = seed
+        self._state_before_load = self.sim_state.state
         self._world: World | None = world
         self._spawner = Spawner(world, self.stamp_clock, self.trust)
         self.metadata: dict[str, Metadata] = {}
@@ -139,6 +140,7 @@ class Simulation:
         Raises:
             RequestError: There is no such scope, or no world.
         """
+        self._require_no_load()
         world = self.require_world()
         try:
             self._spawner.reset(scope)
@@ -166,6 +168,7 @@ class Simulation:
         Raises:
             RequestError: With the code of SpawnEntity.
         """
+        self._require_no_load()
         self.require_world()
         spawner = self._spawner
         name = spawner.spawn(request, self.topic_namespaces())
@@ -179,6 +182,7 @@ class Simulation:
         Raises:
             RequestError: There is none, or it cannot be removed.
         """
+        self._require_no_load()
         self.require_world()
         self._spawner.delete(name)
         self.metadata.pop(name, None)
@@ -241,13 +245,45 @@ class Simulation:
         Raises:
             RequestError: With the code of LoadWorld.
         """
-        before = self.sim_state.state
-        self.sim_state.set(LOADING)
+        self.begin_load()
         try:
-            world = load(uri, text, self._seed, self.trust)
+            world = self.read_world(uri, text)
         except BaseException:
-            self.sim_state.set(before)
+            self.end_load(None)
             raise
+        self.end_load(world)
+
+    def begin_load(self) -> None:
+        """Let the present world stand still while another one is read.
+
+        Raises:
+            RequestError: One is being read already.
+        """
+        self._require_no_load()
+        self._state_before_load = self.sim_state.state
+        self.sim_state.set(LOADING)
+
+    def read_world(self, uri: str, text: str) -> World:
+        """Return a new world for `end_load`; any thread may call it.
+
+        Raises:
+            RequestError: With the code of LoadWorld.
+        """
+        return load(uri, text, self._seed, self.trust)
+
+    def end_load(self, world: World | None) -> None:
+        """Go on with another world, which is stopped, or (None) with the present one as before.
+
+        Raises:
+            RequestError: The simulation is to end; the new world is closed.
+        """
+        if self.sim_state.state != LOADING:
+            if world is not None:
+                _end(world)
+            raise RequestError(INCORRECT_STATE, f"the simulation is {self.sim_state.name}")
+        if world is None:
+            self.sim_state.set(self._state_before_load)
+            return
         if self._world is None:
             self.stamp_clock.carry_over(0, world.dt)
         else:
@@ -259,10 +295,19 @@ class Simulation:
         self._spawner = Spawner(world, self.stamp_clock, self.trust)
         self.metadata, self.faults = {}, {}
         world.on_fault = self._take_out
-        self.source = "" if text.strip() else world.spec.file
+        self.source = world.spec.file
         self.sim_state.set(STOPPED)
         self.on_world_changed()
         settle_heap()
+
+    def _require_no_load(self) -> None:
+        """Refuse what changes vehicles or worlds while another world is read.
+
+        Raises:
+            RequestError: One is being read.
+        """
+        if self.sim_state.state == LOADING:
+            raise RequestError(INCORRECT_STATE, "another world is being loaded")
 
     def close(self) -> None:
         """Close the world, which completes its log files."""
@@ -275,6 +320,7 @@ class Simulation:
         Raises:
             RequestError: There is none.
         """
+        self._require_no_load()
         world = self.world
         self.stamp_clock.carry_over(world.ticks)
         _end(world)

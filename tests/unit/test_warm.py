@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""No step waits for a kernel: all are loaded at load and at spawn.
+
+Counted in processes of their own, for here other tests have loaded them. A kernel that is compiled
+within a step counts like one that is read from the cache.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+COUNT = """
+import sys, tempfile, warnings
+from pathlib import Path
+from numba.core.dispatcher import Dispatcher
+from mvsim_core import World, load_world
+
+late, inside = [], [False]
+compile_for, step = Dispatcher._compile_for_args, World.step
+
+def counted(kernel, *args, **kw):
+    if inside[0]:
+        late.append(f"{kernel.py_func.__module__}.{kernel.py_func.__name__}")
+    return compile_for(kernel, *args, **kw)
+
+def counting(world):
+    inside[0] = True
+    try:
+        step(world)
+    finally:
+        inside[0] = False
+
+Dispatcher._compile_for_args, World.step = counted, counting
+warnings.simplefilter("ignore")
+"""
+
+#: What a world may come to without a spawn: contacts, another height, welds, logs, restores.
+LATER = """
+from tests.physics.worlds import block, cart, twist_pid, world as text_of
+
+ramp = '<geometry type="ramp" lx="2" ly="2" lz="0.4"/><static>true</static>'
+text = text_of(cart("r1", controller=twist_pid()), block("b1", "3 0 0", mu=0.3),
+    block("ledge", "0 8 0", extra="<static>true</static>"))
+world = load_world(text=text)
+world.step()
+kept = world.state()
+world.teleport("r1", 2.3, 0.0, 0.0)
+world.run(0.05)
+world.weld("r1", "b1")
+world.run(0.05)
+world.teleport("r1", 0.0, 8.0, 0.0, 1.0)
+world.run(0.05)
+with tempfile.TemporaryDirectory() as folder:
+    world.start_logging(folder)
+    world.run(0.05)
+    world.close()
+world.restore(kept)
+world.run(0.05)
+world.reset()
+world.run(0.05)
+batch = world.replicate(3)
+world.vehicles["r1"].set_twist(1.0)
+world.run(0.5)
+"""
+
+#: To a world of one wall, one robot after the other comes: each kind of dynamics, controller,
+#: friction and sensor, so that each is the first of something.
+SPAWN = """
+from mvsim_core.xmlfile import read_world_file
+from tests.golden.state_hash import TEXT
+from tests.ros.worlds import GEOREFERENCE, all_sensors
+from tests.unit.sensors.test_company import WORLD
+
+with tempfile.TemporaryDirectory() as folder:
+    files = (None, TEXT), (None, WORLD), (all_sensors(Path(folder)), None)
+    specs = [v for path, text in files for v in read_world_file(path, text=text)[0].vehicles]
+world = load_world(text=f"<mvsim_world>{GEOREFERENCE}<element class='vertical_plane'><x0>4</x0>"
+    "<y0>-5</y0><x1>4</x1><y1>5</y1></element></mvsim_world>")
+world.step()
+for k, spec in enumerate(specs):
+    robot = world.add_vehicle(spec, name=f"v{k}", pose=(-4.0 * k, 0.0, 0.1))
+    world.run(0.25)
+    assert all(s.last for s in robot.sensors.values()), [s.name for s in robot.sensors.values()]
+"""
+
+
+#: More bodies than one thread advances.
+MANY = """
+blocks = "".join(block(f"b{i}", f"{3 * (i % 50)} {3 * (i // 50)} 0", mu=0.3) for i in range(2100))
+world = load_world(text=text_of(blocks))
+world.run(0.02)
+"""
+
+
+def test_no_step_loads_a_kernel():
+    done = subprocess.run(
+        [sys.executable, "-c", f"{COUNT}{LATER}{SPAWN}{MANY}print(*late)"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
