@@ -26,6 +26,7 @@ from mvsim_ros2.simulation import (
     spawning,
     worlds,
 )
+from mvsim_ros2.simulation.entities import find_entity
 from mvsim_ros2.simulation.resources import vehicle_source
 from mvsim_ros2.simulation.result_codes import NAME_INVALID, NAMESPACE_INVALID, RequestError
 from mvsim_ros2.simulation.sim_state import PAUSED, PLAYING, SimState, StepRequest
@@ -354,6 +355,45 @@ def test_names_too_long_for_topics_are_refused_where_they_are_read(
             )
         )
     assert error.value.code == NAME_INVALID
+
+
+def test_a_name_in_xml_may_have_character_references(simulation: Simulation, world: World) -> None:
+    texts = {
+        "<vehicle class='courier' name='&#x1F600; &amp; co'/>": "\U0001f600 & co",
+        COURIER.format(sensors="").replace("courier", "a&#65;"): "aA_1",
+    }
+    for text, name in texts.items():
+        source = vehicle_source(world, "", text, simulation.trust)
+        request = SpawnRequest(source=source, pose=Pose(2, 2), allow_renaming=True)
+        assert simulation.spawn(request) == name
+
+
+def test_while_a_world_is_read_the_present_one_answers_and_does_not_change(
+    simulation: Simulation, world: World
+) -> None:
+    courier = vehicle_source(world, "courier", "", simulation.trust)
+    simulation.begin_load()
+    assert simulation.sim_state.state == sim_state.LOADING
+    changes = (
+        lambda: simulation.spawn(SpawnRequest(source=courier, name="x", pose=Pose(2, 2))),
+        lambda: simulation.delete("r1"),
+        lambda: simulation.reset(spawning.ALL),
+        lambda: simulation.set_state(PAUSED),
+        simulation.unload,
+        simulation.begin_load,
+    )
+    for change in changes:
+        with pytest.raises(RequestError, match="load"):
+            change()
+    assert find_entity(simulation.require_world(), "r1").handle is world.vehicles["r1"]
+    simulation.end_load(None)
+    assert (simulation.sim_state.state, simulation.world) == (PLAYING, world)
+    simulation.begin_load()
+    other = simulation.read_world("", "<mvsim_world/>")
+    simulation.set_state(sim_state.QUITTING)
+    with pytest.raises(RequestError, match="quitting"):
+        simulation.end_load(other)
+    assert (simulation.sim_state.state, simulation.world) == (sim_state.QUITTING, world)
 
 
 def test_a_vehicle_that_fails_is_taken_out_and_reset_brings_it_back(

@@ -13,6 +13,7 @@ from mvsim_core import BuildError, MvsimError, WorldFileError, load_world, read_
 from mvsim_core.assembly import limits
 from mvsim_core.assembly.guard import building
 from mvsim_core.elements import occupancy_grid, point_files
+from mvsim_core.errors import LogError
 from mvsim_core.meshes.readers import MeshError, read_mesh
 from mvsim_core.sensors import SENSORS
 from mvsim_core.specs.params import NOWHERE, Where
@@ -162,6 +163,35 @@ def test_loops_are_counted_before_they_run() -> None:
     assert len(read_world(text=f"<mvsim_world>{few}</mvsim_world>")[0].blocks) == 3
 
 
+@pytest.mark.parametrize(
+    ("loops", "accepted"),
+    [
+        ("<for var='i' from='1' to='20001'><block/></for>", False),
+        ("<for var='i' from='1' to='10001'><vehicle/></for>", False),
+        ("<for var='i' from='1' to='7000'><actor/><block/><block/></for>", False),
+        ("<for var='i' from='1' to='101'><for var='k' from='0' to='99'><vehicle/></for></for>", 0),
+        ("<for var='i' from='1' to='30000'><if condition='0'><block/></if></for>", True),
+        ("<for var='i' from='1' to='-9'><for var='k' from='1' to='30000'><block/></for></for>", 1),
+    ],
+)
+def test_bodies_are_counted_before_they_are_read(loops: str, accepted: bool) -> None:
+    text = f"<mvsim_world>{loops}</mvsim_world>"
+    if accepted:
+        assert not read_world(text=text)[0].blocks
+        return
+    with pytest.raises(WorldFileError, match="line 1: <for>: the world has more than"):
+        read_world(text=text)
+
+
+def test_a_log_whose_name_is_too_long_is_refused_with_its_vehicle() -> None:
+    more = "<auto_start_recording>true</auto_start_recording>"
+    text = ROBOT.format(dynamics="", chassis="", more=more).replace('"r1"', f'"{"n" * 300}"')
+    with pytest.raises(
+        LogError, match=r"^line 1: <vehicle>: cannot write the log of 'n{60}': File name too long$"
+    ):
+        load_world(text=f"<mvsim_world>{text}</mvsim_world>")
+
+
 def test_formulas_of_a_file_have_a_budget() -> None:
     formula = f"$f{{{'+'.join(['i'] * 4000)}}}"
     text = f"""<mvsim_world><for var="i" from="1" to="1000"><variable name="q" value="{formula}"/>
@@ -196,9 +226,12 @@ def test_models_that_declare_entities_are_refused(tmp_path: Path, code: str) -> 
 def test_bodies_are_counted_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mvsim_core.xmlfile.loader.MOST_BODIES", 3)
     monkeypatch.setattr("mvsim_core.xmlfile.loader.MOST_VEHICLES", 1)
-    loop = "<for var='i' from='1' to='90000'><block><init_pose>${i} 0 0</init_pose></block></for>"
+    block = "<if condition='1'><block><init_pose>${i} 0 0</init_pose></block></if>"
+    loop = f"<for var='i' from='1' to='90000'>{block}</for>"
     for text in (loop, 2 * ROBOT.format(dynamics="", chassis="", more="").replace("r1", "")):
-        with pytest.raises(WorldFileError, match="more than 1 vehicles, or 3 vehicles, blocks"):
+        with pytest.raises(
+            WorldFileError, match="more than 10000 vehicles, or 20000 vehicles, bl"
+        ):
             load_world(text=f"<mvsim_world>{text}</mvsim_world>")
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
-from mvsim_core.errors import LogError
+from mvsim_core.errors import LogError, Problem
 from mvsim_core.recording.columns import (
     BODY_FIELDS,
     PID,
@@ -46,6 +46,8 @@ from mvsim_core.state.arrays import FloatArray, IntArray, Rows, State
 if TYPE_CHECKING:
     from mvsim_core.state.entities import Entity
 
+#: Most characters of a name in an error.
+MOST_SHOWN = 60
 #: Size of one buffer [bytes] and the most steps in it: enough to outweigh the thread switch.
 BUFFER = 16_000_000
 MOST_ROWS = 256
@@ -201,7 +203,7 @@ class Recorder:
     def _unused(self, name: str, vehicles: Sequence[Entity]) -> str:
         """Return the name of the session, with a number if files of that name exist."""
         tried, number = name, 1
-        while any(self._path(v, tried, "pose").exists() for v in vehicles):
+        while any(_exists(v, self._path(v, tried, "pose")) for v in vehicles):
             number += 1
             tried = f"{name}_{number}"
         return tried
@@ -217,6 +219,20 @@ class Recorder:
             driven = int(vehicle.model.vehicle["driven0"][0])
         columns = wheel_columns(vehicle.spec.friction.kind)
         return _Part(vehicle.name, pose, wheels, columns, driven)
+
+
+def _exists(vehicle: Entity, path: Path) -> bool:
+    """Return whether there is a file.
+
+    Raises:
+        LogError: There cannot be one of that name.
+    """
+    try:
+        return path.exists()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        text = f"cannot write the log of {vehicle.name[:MOST_SHOWN]!r}: {reason}"
+        raise LogError(str(Problem.at(vehicle.spec.where, "vehicle", text))) from None
 
 
 @dataclass

@@ -23,6 +23,10 @@ from mvsim_core.specs.params import POSITIVE, Alias, Spec, no_effect_hint, one_o
 
 #: Vehicles of a world, and vehicles, blocks and actors together: what loads in about 2 s.
 MOST_VEHICLES, MOST_BODIES = 10_000, 20_000
+TOO_MANY_BODIES = (
+    f"the world has more than {MOST_VEHICLES} vehicles, or {MOST_BODIES} vehicles, blocks and"
+    " actors"
+)
 #: Elements of a world, such as vertical planes: likewise.
 MOST_ELEMENTS = 5_000
 

@@ -37,7 +37,6 @@ from mvsim_core.xmlfile.problems import Problems
 from mvsim_core.xmlfile.reader import Element
 from mvsim_core.xmlfile.substitution import (
     NO_NAMES,
-    ExhaustedError,
     ReportedError,
     Substitution,
     SubstitutionError,
@@ -234,9 +233,9 @@ class Values:
             return self.substitution.text(written.text, written.element.scope, names).strip()
         except ReportedError:
             return None
-        except SubstitutionError as error:
+        except (SubstitutionError, BudgetError) as error:
             self.report(written.parent, written.line, f"{written.alias.name}: {error}")
-            if isinstance(error, ExhaustedError):
+            if isinstance(error, BudgetError):
                 self.problems.abort()
             return None
 

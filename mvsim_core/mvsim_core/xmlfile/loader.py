@@ -25,6 +25,7 @@ from mvsim_core.specs.simulable import (
     MOST_BODIES,
     MOST_ELEMENTS,
     MOST_VEHICLES,
+    TOO_MANY_BODIES,
     SimulableSpec,
 )
 from mvsim_core.specs.vehicle import VehicleSpec
@@ -443,11 +444,7 @@ class Loader:
         self._bodies += 1
         vehicles = len(self._found.get("vehicles", ()))
         if self._bodies > MOST_BODIES or vehicles > MOST_VEHICLES:
-            message = (
-                f"the world has more than {MOST_VEHICLES} vehicles, or {MOST_BODIES} vehicles,"
-                " blocks and actors"
-            )
-            self.values.report(element, element.line, message)
+            self.values.report(element, element.line, TOO_MANY_BODIES)
             self.problems.abort()
 
     def add_section(self, field: str, section: Section, element: Element) -> None:

@@ -13,15 +13,16 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from mvsim_core.resources.access import INCLUDED_SUFFIX
 from mvsim_core.specs.converters import number
+from mvsim_core.specs.simulable import MOST_BODIES, MOST_VEHICLES, TOO_MANY_BODIES
 from mvsim_core.xmlfile.budget import TURN, BudgetError
 from mvsim_core.xmlfile.markup import MarkupError, MarkupWarning, Node, decode, parse
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path
 from mvsim_core.xmlfile.problems import Origin, Problems
 from mvsim_core.xmlfile.substitution import (
-    ExhaustedError,
     ReportedError,
     Scope,
     Substitution,
@@ -35,6 +36,7 @@ MAX_DEPTH = 100
 MAX_LOOPS = 100_000
 MAX_ELEMENTS = 1_000_000
 
+BODIES = ("vehicle", "block", "actor")
 CLASS_TAGS = ("vehicle:class", "block:class", "actor:class")
 
 _TRUE = frozenset(("y", "yes", "true", "on"))
@@ -287,9 +289,9 @@ class Reader:
                 values.append(self.substitution.text(raw, self._now(place)).strip())
             except ReportedError:
                 self.incomplete |= node.tag != "variable"
-            except SubstitutionError as error:
+            except (SubstitutionError, BudgetError) as error:
                 self._error(node, place, f"{name}: {error}")
-                if isinstance(error, ExhaustedError):
+                if isinstance(error, BudgetError):
                     self.problems.abort()
         return values if len(values) == len(names) else None
 
@@ -346,8 +348,12 @@ class Reader:
             self._error(node, place, message)
             return
         most = MAX_LOOPS - self._loops
-        if _turns(node, last - first + 1, most) > most:
+        counted = _counted(node, last - first + 1, most)
+        if counted.turns > most:
             self._error(node, place, f"all loops together have more than {MAX_LOOPS} turns")
+            self.problems.abort()
+        if counted.bodies > MOST_BODIES or counted.vehicles > MOST_VEHICLES:
+            self._error(node, place, TOO_MANY_BODIES)
             self.problems.abort()
         inside = replace(self._deeper(place), repeated=True)
         for index in range(first, last + 1) if node.children else ():
@@ -450,15 +456,25 @@ def _content(path: str, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _turns(node: Node, turns: int, most: int) -> int:
-    """Return how many turns a loop and those inside it have at least, before any is made.
+class _Counted(NamedTuple):
+    """What a loop makes at least: turns of its own and inside it, bodies, vehicles among them."""
 
-    Counted are loops whose ends are numbers; counting ends when there are more than `most`.
+    turns: int
+    bodies: int
+    vehicles: int
+
+
+def _counted(node: Node, turns: int, most: int) -> _Counted:
+    """Count what a loop makes, before any turn is made.
+
+    Counted are loops whose ends are numbers; counting ends when there are more than `most` turns.
     """
-    inside = 0
+    inside, bodies, vehicles = 0, 0, 0
     waiting = [child for child in node.children if child.tag != "if"]
     while waiting and turns * (1 + inside) <= most:
         child = waiting.pop()
+        bodies += child.tag in BODIES
+        vehicles += child.tag == "vehicle"
         if child.tag != "for":
             waiting += [other for other in child.children if other.tag != "if"]
             continue
@@ -467,8 +483,12 @@ def _turns(node: Node, turns: int, most: int) -> int:
         except ValueError:
             continue
         if child.children and last >= first:
-            inside += _turns(child, last - first + 1, most)
-    return max(turns, 0) * (1 + inside)
+            more = _counted(child, last - first + 1, most)
+            inside += more.turns
+            bodies += more.bodies
+            vehicles += more.vehicles
+    turns = max(turns, 0)
+    return _Counted(turns * (1 + inside), turns * bodies, turns * vehicles)
 
 
 def _route(origin: Origin) -> str:

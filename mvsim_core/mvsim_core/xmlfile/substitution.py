@@ -30,7 +30,7 @@ from typing import NamedTuple
 from mvsim_core.errors import suggestion
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.converters import number, show
-from mvsim_core.xmlfile.budget import SUBSTITUTION, Budget, BudgetError
+from mvsim_core.xmlfile.budget import SUBSTITUTION, Budget
 from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import NOT_INSTALLED, ORIGINAL, Packages
 from mvsim_core.xmlfile.problems import Origin
@@ -58,10 +58,6 @@ _DIRECTORY = "MVSIM_CURRENT_FILE_DIRECTORY"
 
 class SubstitutionError(Exception):
     """A text cannot be evaluated; the message has the reason."""
-
-
-class ExhaustedError(SubstitutionError):
-    """The texts of a file took too long: reading it must end."""
 
 
 class ReportedError(SubstitutionError):
@@ -198,7 +194,7 @@ class Substitution:
         self._limit = 0
 
     def text(self, raw: str, scope: Scope, names: Mapping[str, str] = NO_NAMES) -> str:
-        """Return `raw` with all substitutions made, or raise SubstitutionError."""
+        """Return `raw` with all substitutions made, or raise SubstitutionError or BudgetError."""
         self.applied = scope.origin.access
         if "$" not in raw:
             return raw
@@ -236,10 +232,7 @@ class Substitution:
         self._steps += 1
         if self._steps > self._limit:
             raise SubstitutionError(self._too_many())
-        try:
-            self.budget.spend(SUBSTITUTION)
-        except BudgetError as error:
-            raise ExhaustedError(str(error)) from None
+        self.budget.spend(SUBSTITUTION)
         if begin == "$f{":
             if "$" in body:
                 body = self._expand(body, scope, names, depth + 1)
@@ -328,8 +321,6 @@ class Substitution:
 
         try:
             return self._formulas.evaluate(body, lookup)
-        except BudgetError as error:
-            raise ExhaustedError(str(error)) from None
         except ExpressionError as error:
             raise SubstitutionError(f"in formula {short(body)!r}: {error}") from None
 

@@ -12,6 +12,7 @@ from xml.sax.saxutils import quoteattr
 
 from mvsim_core import UnknownName, World
 from mvsim_core.resources.access import INCLUDED_SUFFIX
+from mvsim_core.xmlfile.markup import resolve_entities
 from mvsim_ros2.simulation.result_codes import (
     NO_RESOURCE,
     NOT_FOUND,
@@ -99,7 +100,7 @@ def is_xml(path: Path) -> bool:
 
 def classes_in(path: Path) -> list[str]:
     """Return the vehicle classes that a file defines."""
-    return _CLASS.findall(_read(path))
+    return _classes(_read(path))
 
 
 def resolve_uri(uri: str, folder: Path) -> Path:
@@ -123,6 +124,17 @@ def _read(path: Path) -> str:
         return file.read(MAX_TEXT)
 
 
+def _classes(text: str) -> list[str]:
+    """Return the names of the vehicle classes that a text defines."""
+    return [resolve_entities(name) for name in _CLASS.findall(text)]
+
+
+def _name(text: str) -> str:
+    """Return the name of the first vehicle of a text, or ""."""
+    named = _NAMED.search(text)
+    return resolve_entities(named[1]) if named else ""
+
+
 def _of_class(name: str, before: str = "") -> VehicleSource:
     return VehicleSource(f"{before}<vehicle class={quoteattr(name)}/>", name)
 
@@ -137,21 +149,18 @@ def _from_text(text: str) -> VehicleSource:
         raise RequestError(
             UNSUPPORTED_FORMAT, f"<{first[1]}>: only MVSim's own XML can be spawned"
         )
-    classes = _CLASS.findall(text)
+    classes = _classes(text)
     if len(classes) == 1 and not _VEHICLE.search(text):
         return _of_class(classes[0], text)
-    named = _NAMED.search(text)
-    base_name = classes[0] if classes else "vehicle"
-    return VehicleSource(text, base_name, named[1] if named else "")
+    return VehicleSource(text, classes[0] if classes else "vehicle", _name(text))
 
 
 def _from_file(path: Path, class_name: str) -> VehicleSource:
     text = _read(path)
     include = f"<include file={quoteattr(str(path.resolve()))}/>"
-    classes = _CLASS.findall(text)
+    classes = _classes(text)
     if not class_name and _VEHICLE.search(text):
-        named = _NAMED.search(text)
-        return VehicleSource(include, path.name.partition(".")[0], named[1] if named else "")
+        return VehicleSource(include, path.name.partition(".")[0], _name(text))
     if class_name and class_name not in classes:
         raise RequestError(NOT_FOUND, str(UnknownName("vehicle class", class_name, classes)))
     if not class_name and len(classes) != 1:
