@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
 from mvsim_core import UnknownName, World
 from mvsim_core.resources.access import INCLUDED_SUFFIX
-from mvsim_core.xmlfile.markup import resolve_entities
 from mvsim_ros2.simulation.result_codes import (
     NO_RESOURCE,
     NOT_FOUND,
@@ -34,6 +34,7 @@ UNSUPPORTED_SUFFIXES = frozenset(
 _FIRST_TAG = re.compile(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<([\w:.-]+)", re.S)
 _CLASS = re.compile(r"<vehicle:class\b[^>]*?\bname\s*=\s*[\"']([^\"']+)[\"']")
 _VEHICLE = re.compile(r"<vehicle[\s/>]")
+_REFERENCE = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|amp|lt|gt|quot|apos);")
 _NAMED = re.compile(r"<vehicle\s[^>]*?\bname\s*=\s*[\"']([^\"']+)[\"']")
 
 
@@ -126,13 +127,18 @@ def _read(path: Path) -> str:
 
 def _classes(text: str) -> list[str]:
     """Return the names of the vehicle classes that a text defines."""
-    return [resolve_entities(name) for name in _CLASS.findall(text)]
+    return [_decoded(name) for name in _CLASS.findall(text)]
 
 
 def _name(text: str) -> str:
     """Return the name of the first vehicle of a text, or ""."""
     named = _NAMED.search(text)
-    return resolve_entities(named[1]) if named else ""
+    return _decoded(named[1]) if named else ""
+
+
+def _decoded(value: str) -> str:
+    """Return the value of an attribute with the references of XML replaced by characters."""
+    return _REFERENCE.sub(lambda found: unescape(found[0]), value)
 
 
 def _of_class(name: str, before: str = "") -> VehicleSource:
