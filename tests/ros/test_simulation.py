@@ -8,8 +8,10 @@ import re
 import time
 import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mvsim_core import Pose, World, load_world
@@ -19,6 +21,7 @@ from mvsim_core.world.request_queue import RequestQueue
 from mvsim_ros2.names import topic_names
 from mvsim_ros2.names.topic_names import VehicleTopicNames
 from mvsim_ros2.parameters.settings import Settings
+from mvsim_ros2.runtime.background import in_background
 from mvsim_ros2.simulation import (
     entities,
     result_codes,
@@ -394,6 +397,36 @@ def test_while_a_world_is_read_the_present_one_answers_and_does_not_change(
     with pytest.raises(RequestError, match="quitting"):
         simulation.end_load(other)
     assert (simulation.sim_state.state, simulation.world) == (sim_state.QUITTING, world)
+
+
+def test_a_world_with_cameras_is_read_beside_one_that_has_drawn() -> None:
+    """OpenGL goes from the thread that steps to the one that reads, and back."""
+    camera = (
+        '<sensor class="camera" name="eye"><sensor_period>0.01</sensor_period>'
+        "<nrows>24</nrows><ncols>32</ncols></sensor>"
+    )
+    text = f"<mvsim_world><simul_timestep>0.01</simul_timestep>{camera}</mvsim_world>"
+    simulation = Simulation(load_world(text=text))
+    pictures = []
+
+    def draw() -> None:
+        world = simulation.require_world()
+        world.step()
+        pictures.append(world.standalone_sensors["eye"].last.image)
+
+    def read() -> World:
+        """As a request does, in a thread that neither steps nor reads."""
+        return in_background(lambda: simulation.read_world("", text), str).result()
+
+    with ThreadPoolExecutor(1) as requests:
+        for broken in (False, True, False):
+            draw()
+            simulation.begin_load()
+            world = requests.submit(read).result()
+            simulation.end_load(None if broken else world)
+            draw()
+    assert all(np.array_equal(picture, pictures[0]) for picture in pictures)
+    assert np.ptp(pictures[0]) > 0
 
 
 def test_a_vehicle_that_fails_is_taken_out_and_reset_brings_it_back(

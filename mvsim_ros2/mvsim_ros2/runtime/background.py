@@ -24,7 +24,8 @@ def in_background(work: Callable[[], T], report: Callable[[str], object]) -> Fut
 
     Args:
         work: What to do. It may use OpenGL: the calling thread gives its context away, and gets it
-            back with its next picture, which must not be before the work is done.
+            back with its next picture, which must not be before the work is done. A third thread
+            that has used OpenGL must have called `release_context`.
         report: Called with lines about the progress, in that thread.
     """
     future: Future[T] = Future()

@@ -14,6 +14,7 @@ from math import cos, sin
 from mvsim_core import Pose, StepError, World
 from mvsim_core.errors import LogError
 from mvsim_core.heap import settle_heap
+from mvsim_core.rendering.context import release_context
 from mvsim_core.world.commands import MOST_SPEED
 from mvsim_ros2.simulation.entities import Box, Metadata, find_entity, has_entity, local_bounds
 from mvsim_ros2.simulation.result_codes import (
@@ -256,10 +257,13 @@ class Simulation:
     def begin_load(self) -> None:
         """Let the present world stand still while another one is read.
 
+        To be called by the thread that steps: it gives OpenGL away until its next picture.
+
         Raises:
             RequestError: One is being read already.
         """
         self._require_no_load()
+        release_context()
         self._state_before_load = self.sim_state.state
         self.sim_state.set(LOADING)
 
