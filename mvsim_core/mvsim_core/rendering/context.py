@@ -48,11 +48,17 @@ class Context:
         self._dropped: deque[tuple[str, int]] = deque()
 
     def use(self) -> None:
-        """Make it the calling thread's context."""
+        """Make it the calling thread's context.
+
+        Raises:
+            RuntimeError: Another thread has not released it.
+        """
         egl = self._egl
         if self._thread != get_ident():
             egl.eglBindAPI(egl.EGL_OPENGL_API)  # each thread has a choice of its own
-        egl.eglMakeCurrent(self._display, egl.EGL_NO_SURFACE, egl.EGL_NO_SURFACE, self._handle)
+        nothing = egl.EGL_NO_SURFACE
+        if not egl.eglMakeCurrent(self._display, nothing, nothing, self._handle):
+            raise RuntimeError("OpenGL's context is in use in another thread")
         self._thread = get_ident()
         Context.current = self
         self._free()

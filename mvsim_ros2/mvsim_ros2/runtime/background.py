@@ -23,9 +23,8 @@ def in_background(work: Callable[[], T], report: Callable[[str], object]) -> Fut
     """Call `work()` in a thread that does not keep the process alive.
 
     Args:
-        work: What to do. It may use OpenGL: the calling thread gives its context away, and gets it
-            back with its next picture, which must not be before the work is done. A third thread
-            that has used OpenGL must have called `release_context`.
+        work: What to do. It may use OpenGL, if the thread that has its context has released that;
+            another one may use it again when the work is done.
         report: Called with lines about the progress, in that thread.
     """
     future: Future[T] = Future()
@@ -41,6 +40,5 @@ def in_background(work: Callable[[], T], report: Callable[[str], object]) -> Fut
             release_context()
             future.set_result(result)
 
-    release_context()
     threading.Thread(target=run, name="mvsim_background", daemon=True).start()
     return future
