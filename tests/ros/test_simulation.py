@@ -412,7 +412,7 @@ def test_a_world_with_cameras_is_read_beside_one_that_has_drawn() -> None:
     def draw() -> None:
         world = simulation.require_world()
         world.step()
-        pictures.append(world.standalone_sensors["eye"].last.image)
+        pictures.append(world.standalone_sensors["eye"].last.rgb)
 
     def read() -> World:
         """As a request does, in a thread that neither steps nor reads."""
