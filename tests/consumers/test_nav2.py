@@ -18,14 +18,13 @@ import yaml
 pytest.importorskip("launch_testing", reason="the package launch_testing is not installed")
 
 import launch_testing
-from action_msgs.msg import GoalStatus
 from ament_index_python.packages import get_package_share_directory
-from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
-from rclpy.action import ActionClient
+from geometry_msgs.msg import PoseWithCovarianceStamped
 from std_msgs.msg import Bool
 
 from tests.conftest import ROOT
-from tests.consumers.launched import START, ConsumerTest, description, needs
+from tests.consumers.launched import START, description, needs
+from tests.consumers.navigating import Nav2Test, in_map
 from tests.ros.node_process import eventually
 
 PACKAGES = "nav2_bringup", "nav2_msgs", "launch_ros"
@@ -34,7 +33,10 @@ OTHERS = ("slam_toolbox", "map_saver", "docking_server", "route_server")
 #: Parameters that a release does not have.
 ABSENT = {"jazzy": ["/bt_navigator: error_code_name_prefixes"]}
 #: Nodes with commands, and how they are sent; Nav2's own parameters leave it to the release.
-COMMANDERS = ("controller_server", "behavior_server", "velocity_smoother", "collision_monitor")
+COMMANDERS = (
+    *("controller_server", "behavior_server", "velocity_smoother", "collision_monitor"),
+    "docking_server",  # publishes on cmd_vel itself
+)
 STAMPED = {"twist": False, "twist_stamped": True}
 
 _folder = tempfile.TemporaryDirectory(prefix="mvsim_nav2_")
@@ -63,16 +65,7 @@ def generate_test_description(variant: str) -> Any:
     return nav2, {"variant": variant}
 
 
-def in_map(x: float, y: float) -> PoseStamped:
-    """Return a place in the map, with yaw 0."""
-    pose = PoseStamped()
-    pose.header.frame_id = "map"
-    pose.pose.position.x, pose.pose.position.y = x, y
-    pose.pose.orientation.w = 1.0
-    return pose
-
-
-class TestNav2(ConsumerTest):
+class TestNav2(Nav2Test):
     def test_1_amcl_finds_the_robot_from_a_wrong_guess(self) -> None:
         eventually(lambda: self.error_of_map() < 0.3, "the pose that the simulator gives", START)
         truth = self.observer.newest("/ground_truth/odom").pose.pose
@@ -111,28 +104,6 @@ class TestNav2(ConsumerTest):
         poses += [in_map(start.x + dx, start.y) for dx in (1.0, 2.0)]
         self.navigate(NavigateThroughPoses, "navigate_through_poses", goal)
         self.assert_place(start.x + 2.0, start.y)
-
-    def drive_to(self, x: float, y: float) -> None:
-        """Let Nav2 drive to a place in the map, and check that the robot is there."""
-        from nav2_msgs.action import NavigateToPose
-
-        goal = NavigateToPose.Goal(pose=in_map(x, y))
-        self.navigate(NavigateToPose, "navigate_to_pose", goal)
-        self.assert_place(x, y)
-
-    def navigate(self, kind: Any, name: str, goal: Any) -> None:
-        """Send a goal, which must succeed."""
-        client = ActionClient(self.observer.node, kind, name)
-        assert client.wait_for_server(START)
-        handle = self.wait_for(client.send_goal_async(goal), "the goal is accepted")
-        assert handle.accepted
-        result = self.wait_for(handle.get_result_async(), "the goal is reached")
-        assert result.status == GoalStatus.STATUS_SUCCEEDED, result
-
-    def assert_place(self, x: float, y: float) -> None:
-        """Check where the robot is."""
-        place = self.observer.newest("/ground_truth/odom").pose.pose.position
-        assert math.hypot(place.x - x, place.y - y) < 0.5
 
     def test_4_commands_are_of_the_type_of_the_parameters(self, variant: str) -> None:
         if variant not in STAMPED:
