@@ -9,11 +9,11 @@ from typing import Any
 
 import launch_testing.actions
 import numpy as np
+import pytest
 import yaml
 from ament_index_python.packages import get_package_prefix
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch_testing.util import KeepAliveProc
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import ListParameters
 from rosgraph_msgs.msg import Clock
@@ -27,27 +27,29 @@ from tests.ros.rules import as_matrix, pose_matrix
 _pool = DomainPool()
 
 
-def missing(*packages: str) -> str:
-    """Return the first of some packages that is not installed, or ""."""
-    for package in packages:
-        try:
-            get_package_prefix(package)
-        except LookupError:
-            return package
-    return ""
+def needs(*packages: str) -> Any:
+    """Return the mark of a launch test that skips it with the name of a missing package."""
+    absent = [package for package in packages if _is_missing(package)]
+    reason = f"not installed: {', '.join(absent)}"
+    return pytest.mark.skipif(bool(absent), reason=reason)
 
 
-def description(name: str, *packages: str, extra: tuple[Any, ...] = (), **given: str) -> Any:
-    """Return a launch file of the suite with some actions; nothing if a package is missing."""
-    ready = launch_testing.actions.ReadyToTest()
-    if missing(*packages):
-        return LaunchDescription([KeepAliveProc(), ready])  # a launch of nothing ends too soon
+def _is_missing(package: str) -> bool:
+    try:
+        get_package_prefix(package)
+    except LookupError:
+        return True
+    return False
+
+
+def description(name: str, *extra: Any, **given: str) -> Any:
+    """Return a launch file of the suite with some actions, in a ROS domain of its own."""
     os.environ["ROS_DOMAIN_ID"] = str(_pool.take())
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     source = PythonLaunchDescriptionSource(str(ROOT / "launch" / f"{name}.launch.py"))
     arguments = {"headless": "true", "use_rviz": "false", **given}
     ours = IncludeLaunchDescription(source, launch_arguments=arguments.items())
-    return LaunchDescription([ours, *extra, ready])
+    return LaunchDescription([ours, *extra, launch_testing.actions.ReadyToTest()])
 
 
 def flat(tree: dict[str, Any], prefix: str = "") -> Iterator[str]:
@@ -72,18 +74,14 @@ class ConsumerTest(unittest.TestCase):
     """A test beside a consumer.
 
     Attributes:
-        packages: What must be installed.
         observer: Records /clock, /tf and the ground truth.
     """
 
-    packages: tuple[str, ...] = ()
     observer: Observer
 
     @classmethod
     def setUpClass(cls) -> None:
-        """Skip without the packages; else wait for the simulator."""
-        if absent := missing(*cls.packages):
-            raise unittest.SkipTest(f"the package {absent} is not installed")
+        """Wait for the simulator."""
         cls.observer = Observer(int(os.environ["ROS_DOMAIN_ID"]))
         cls.observer.subscribe("/clock", Clock)
         cls.observer.subscribe("/tf", TFMessage)
@@ -95,6 +93,16 @@ class ConsumerTest(unittest.TestCase):
     def tearDownClass(cls) -> None:
         """Leave the domain."""
         cls.observer.close()
+
+    def now(self) -> float:
+        """Return the simulated time [s]."""
+        clock = self.observer.newest("/clock").clock
+        return float(clock.sec + 1e-9 * clock.nanosec)
+
+    def wait_simulated(self, seconds: float) -> None:
+        """Wait for some simulated time, which passes more slowly than ours on a busy machine."""
+        end = self.now() + seconds
+        eventually(lambda: self.now() >= end, f"{seconds} simulated seconds", START)
 
     def transform(self, parent: str, child: str) -> np.ndarray:
         """Return the newest transform between two frames that are next to each other (4, 4)."""
@@ -119,18 +127,19 @@ class ConsumerTest(unittest.TestCase):
         eventually(future.done, what, START)
         return future.result()
 
-    def undeclared(self, file: str, node: str = "", without: tuple[str, ...] = ()) -> list[str]:
+    def undeclared(self, file: str, node: str = "", optional: tuple[str, ...] = ()) -> list[str]:
         """Return the keys of a parameter file that the running nodes do not declare.
 
         Args:
             file: Name in params/ without its suffix.
             node: The node that a section for all nodes (`/**`) is for.
-            without: Sections that are left out.
+            optional: Sections that are left out if no such node runs.
         """
         tree = yaml.safe_load((ROOT / "params" / f"{file}.yaml").read_text())
         unknown = []
+        running = self.observer.node.get_node_names()
         for section, keys in nodes(tree):
-            if section.strip("/").split("/")[0] in without:
+            if section.strip("/") in set(optional) - set(running):
                 continue
             name = section.replace("//**", "") or node
             client = self.observer.node.create_client(ListParameters, f"{name}/list_parameters")

@@ -3,9 +3,9 @@
 """The ROS node of KISS-ICP follows a robot by its 3D lidar."""
 
 import math
-import time
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("launch_testing", reason="the package launch_testing is not installed")
@@ -13,41 +13,53 @@ pytest.importorskip("launch_testing", reason="the package launch_testing is not 
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 
-from tests.consumers.launched import START, ConsumerTest, description, missing
+from tests.consumers.launched import START, ConsumerTest, description, needs
 from tests.ros.node_process import eventually
+from tests.ros.rules import pose_matrix
 
 PACKAGES = "kiss_icp", "launch_ros"
 
 
 @pytest.mark.launch_test
+@needs(*PACKAGES)
 def generate_test_description() -> Any:
-    if missing(*PACKAGES):
-        return description("depot", *PACKAGES)
     from launch_ros.actions import Node
 
     node = Node(
         package="kiss_icp",
         executable="kiss_icp_node",
         remappings=[("pointcloud_topic", "/points")],
-        parameters=[{"use_sim_time": True, "max_range": 30.0, "publish_odom_tf": False}],
+        parameters=[
+            {
+                "use_sim_time": True,
+                "base_frame": "base_footprint",
+                "lidar_odom_frame": "odom_lidar",
+                "publish_odom_tf": False,
+                "publish_debug_clouds": False,
+                "data.max_range": 60.0,
+                "data.min_range": 1.0,
+                "data.deskew": True,
+            }
+        ],
     )
-    return description("depot", *PACKAGES, extra=(node,))
+    return description("depot", node)
 
 
 class TestKissIcp(ConsumerTest):
-    packages = PACKAGES
-
     def test_it_follows_the_robot(self) -> None:
         self.observer.subscribe("/kiss/odometry", Odometry)
         eventually(lambda: self.observer.all("/kiss/odometry"), "odometry", START)
-        begin = self.observer.newest("/ground_truth/odom").pose.pose.position
+        begin = pose_matrix(self.observer.newest("/ground_truth/odom").pose.pose)
         command = TwistStamped()
-        command.twist.linear.x, command.twist.angular.z = 0.5, 0.04
+        command.twist.linear.x, command.twist.angular.z = 0.8, 0.07  # along the ring of the depot
         with self.observer.repeat("/cmd_vel", command):
-            time.sleep(15.0)
-        time.sleep(1.0)
-        end = self.observer.newest("/ground_truth/odom").pose.pose.position
-        found = self.observer.newest("/kiss/odometry").pose.pose.position
-        way = math.hypot(end.x - begin.x, end.y - begin.y)
-        assert way > 1.0
-        assert abs(math.hypot(found.x, found.y) - way) < 0.1 + 0.03 * way
+            self.wait_simulated(15.0)
+        self.wait_simulated(2.0)  # it stands, so that the times of the two need not agree
+        truth = pose_matrix(self.observer.newest("/ground_truth/odom").pose.pose)
+        found = pose_matrix(self.observer.newest("/kiss/odometry").pose.pose)
+        moved = np.linalg.inv(begin) @ truth
+        way = float(np.hypot(*moved[:2, 3]))
+        assert way > 3.0
+        error = np.linalg.inv(moved) @ found
+        assert np.hypot(*error[:2, 3]) < 0.1 + 0.02 * way
+        assert abs(math.atan2(error[1, 0], error[0, 0])) < math.radians(2.0)

@@ -3,7 +3,6 @@
 """robot_localization fuses wheels, IMU and GPS in the field."""
 
 import math
-import time
 from typing import Any
 
 import pytest
@@ -13,20 +12,19 @@ pytest.importorskip("launch_testing", reason="the package launch_testing is not 
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 
-from tests.consumers.launched import START, ConsumerTest, description
+from tests.consumers.launched import START, ConsumerTest, description, needs
 from tests.ros.node_process import eventually
 
 PACKAGES = "robot_localization", "launch_ros"
 
 
 @pytest.mark.launch_test
+@needs(*PACKAGES)
 def generate_test_description() -> Any:
-    return description("ekf", *PACKAGES, use_gps="true")
+    return description("ekf", use_gps="true")
 
 
 class TestFilters(ConsumerTest):
-    packages = PACKAGES
-
     def test_the_filters_follow_the_robot(self) -> None:
         for topic in ("/odometry/filtered", "/odometry/global"):
             self.observer.subscribe(topic, Odometry)
@@ -36,7 +34,8 @@ class TestFilters(ConsumerTest):
         command = TwistStamped()
         command.twist.linear.x, command.twist.angular.z = 0.5, 0.1
         with self.observer.repeat("/cmd_vel", command):
-            time.sleep(20.0)
+            self.wait_simulated(20.0)
+        self.wait_simulated(2.0)  # it stands, so that the times of what is compared need not agree
         end = self.observer.newest("/ground_truth/odom").pose.pose.position
         found = self.observer.newest("/odometry/filtered").pose.pose.position
         way = math.hypot(end.x - begin.x, end.y - begin.y)

@@ -103,6 +103,20 @@ def test_amcl_gets_the_initial_pose_from_the_simulator(name: str) -> None:
     assert "initial_pose" not in amcl
 
 
+@pytest.mark.parametrize("name", ["nav2", "nav2_omni"])
+def test_nav2_s_trees_find_their_checkers(name: str) -> None:
+    """The trees name them, and a name that does not exist ends the goal.
+
+    navigation2 (1.4.2), nav2_bt_navigator/behavior_trees/navigate_through_poses_w_replanning_and_
+    recovery.xml, and findGoalCheckerId in nav2_controller/src/controller_server.cpp.
+    """
+    controller = parameters(name, "controller_server")
+    assert controller["goal_checker_plugins"] == ["general_goal_checker"]
+    assert controller["progress_checker_plugins"] == ["progress_checker"]
+    assert controller["controller_plugins"] == ["FollowPath"]
+    assert parameters(name, "planner_server")["planner_plugins"] == ["GridBased"]
+
+
 def test_omni_differs_in_motion_and_size_alone() -> None:
     """What is right for one robot stays right for the other."""
     plain, omni = (
