@@ -206,6 +206,12 @@ def _limits(
     return max(begin, min(a, b)), min(end, max(a, b))
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _is_as_high(outline: Record, z: float) -> bool:
+    """Return whether a body reaches a height [m]."""
+    return bool(outline.z + outline.low <= z and z <= outline.z + outline.high)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _walk_cells(  # noqa: PLR0913 (arrays of a kernel)
     fan: Record,
@@ -240,13 +246,11 @@ def _walk_cells(  # noqa: PLR0913 (arrays of a kernel)
     """
     placed_shapes, placed_corners = placed
     low_x, low_y, per_metre, columns, rows = frame
-    # Rays are written, so the compiler would read fields of the fan again after each.
-    fan_x, fan_y, fan_z, fan_body = fan.x, fan.y, fan.z, fan.body
+    fan_x, fan_y, fan_z, fan_body = fan.x, fan.y, fan.z, fan.body  # not again after each write
     m00, m01 = fan.m00 * per_metre, fan.m01 * per_metre
     m10, m11 = fan.m10 * per_metre, fan.m11 * per_metre
     at_x, at_y = (fan_x - low_x) * per_metre, (fan_y - low_y) * per_metre
-    begin, stop = fan.first, fan.first + fan.n
-    for k in range(begin, stop):
+    for k in range(fan.first, fan.first + fan.n):
         i = np.uint64(k)
         way_x = m00 * rays[0, i] + m01 * rays[1, i]
         way_y = m10 * rays[0, i] + m11 * rays[1, i]
@@ -270,13 +274,10 @@ def _walk_cells(  # noqa: PLR0913 (arrays of a kernel)
                     continue
                 outline = outlines[place]
                 aside = (outline.x - fan_x) * way_y - (outline.y - fan_y) * way_x
-                reach = outline.reach
-                if not aside * aside <= reach * reach * square:
+                if not aside * aside <= outline.reach * outline.reach * square:
                     continue  # the ray passes its circle
                 seen[place] = number
-                if outline.row == fan_body or not (
-                    outline.z + outline.low <= fan_z and fan_z <= outline.z + outline.high
-                ):
+                if outline.row == fan_body or not _is_as_high(outline, fan_z):
                     continue
                 _place(outline, local, placed, bodies[outline.row])
                 for m in range(outline.first, outline.first + outline.count):
@@ -404,7 +405,7 @@ def _is_visible(fan: Record, outline: Record, rays: FloatArray) -> bool:
     square = dx * dx + dy * dy
     if not square <= far * far or outline.row == fan.body:
         return False
-    if not (outline.z + outline.low <= fan.z and fan.z <= outline.z + outline.high):
+    if not _is_as_high(outline, fan.z):
         return False
     tilt = abs(fan.det)
     distance = math.sqrt(square)
