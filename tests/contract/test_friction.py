@@ -29,7 +29,7 @@ SPECS = {**{name: FRICTIONS[name] for name in FRICTIONS}, "sand": SandSpec()}
 LIMITED = [name for name in FRICTIONS if hasattr(SPECS[name], "mu")]
 OUTPUTS = (
     *("fx", "fy", "omega", "drag", "limit_x", "limit_y", "limit_round"),
-    *("coupled", "spin_free", "resist"),
+    *("coupled", "spin_free", "resist", "side_give", "side_bias", "stick"),
 )
 CIRCLED = [name for name in LIMITED if hasattr(SPECS[name], "friction_circle")]
 

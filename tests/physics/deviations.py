@@ -19,6 +19,8 @@ from tests.physics.test_free_wheels import slid_along_a_wall
 from tests.physics.test_islands import pulled, tracked_off
 from tests.physics.test_odometry import turned
 from tests.physics.test_pushed import BEYOND, ROLLERS, SIDES, beyond_grip, collided, pushed
+from tests.physics.test_skid_steering import GROUNDS
+from tests.physics.test_skid_steering import deviations as scrubbed
 from tests.physics.test_slopes import incline
 from tests.physics.test_stopping import VEHICLES, WALL, G, load, vehicle, way_to_a_stop
 from tests.physics.worlds import block, world
@@ -107,16 +109,11 @@ def spot_turns() -> Row:
     return "a car turns on the spot", "cars", STEPS, f"{worst[0]:.1e} m", worst[1]
 
 
-def skidding() -> Row:
-    """Yaw rate of skid steering against that at 1 ms, with friction_circle."""
-    rates = []
-    for dt in FINE:
-        w, r = load(vehicle("differential_4_wheels", "circle", kp=5.0, ki=10.0), dt)
-        r.set_twist(0.0, 0.0, 0.8)
-        w.run(6.0)
-        rates.append(r.twist.wz)
-    worst = max(abs(rate / rates[0] - 1.0) for rate in rates)
-    return "yaw rate of skid steering", "differential_4_wheels", FINE, f"{worst:.2%}", ""
+def skidding() -> Iterator[Row]:
+    """Yaw rate, drift and way of skid steering on the spot and in arcs against those at 1 ms."""
+    for friction, ground in GROUNDS.items():
+        worst = float(scrubbed(ground).max())
+        yield f"skid steering, {friction}", "differential_4_wheels", FINE, f"{worst:.2%}", ""
 
 
 def pushing_over() -> Row:
@@ -208,7 +205,7 @@ def rows() -> Iterator[Row]:
     yield pushing(0.7)
     yield holding()
     yield spot_turns()
-    yield skidding()
+    yield from skidding()
     yield pushing_over()
     yield winding_up()
     yield odometry()

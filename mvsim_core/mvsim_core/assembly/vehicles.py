@@ -13,6 +13,7 @@ from mvsim_core.controllers import controller_class
 from mvsim_core.dynamics import DYNAMICS, WheelRoles
 from mvsim_core.dynamics.drivetrain import wheel_shares
 from mvsim_core.dynamics.steering import set_steering
+from mvsim_core.dynamics.wheels import wheels_scrub
 from mvsim_core.errors import BuildError, Problem
 from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.geometry.poses import area_of, box
@@ -190,6 +191,7 @@ def _vehicle_rows(spec: VehicleSpec, roles: WheelRoles) -> tuple[Rows, Rows, Row
     row["max_steer"], row["max_steer_rate"] = roles.max_steer, roles.max_steer_rate
     row["transfer"] = spec.dynamics.weight_transfer
     row["free"], row["holonomic"] = bool(roles.odometry), roles.holonomic
+    row["scrubs"] = roles.wheelbase == 0.0 and wheels_scrub(wheels)
     for name, value in roles.gears._asdict().items():
         row[name] = value
     row["odo_left"], row["odo_right"] = roles.odo_left, roles.odo_right

@@ -55,6 +55,20 @@ def slip_matrix(wheels: tuple[WheelSpec, ...]) -> FloatArray:
     return np.array(rows).reshape(-1, 3)
 
 
+def wheels_scrub(wheels: tuple[WheelSpec, ...]) -> bool:
+    """Return whether a turn makes wheels slip across, about whatever point.
+
+    Their axles have no point in common then: four wheels with a motor a side.
+    """
+    grips = [w for w in wheels if not w.has_rollers and w.type != "caster"]
+    rows = slip_matrix(tuple(grips))
+    if len(rows) == 0:
+        return False
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=True)
+    rank = int((sizes > RANK_TOLERANCE * sizes[0]).sum())
+    return not bool(np.abs(directions[rank:, 2]).max(initial=0.0) > RANK_TOLERANCE)
+
+
 def odometry_matrix(grips: FloatArray, slips: FloatArray) -> FloatArray:
     """Return the matrix (3, n) from speeds along the grips to the twist: least squares.
 

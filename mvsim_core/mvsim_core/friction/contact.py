@@ -14,8 +14,9 @@ from numba import njit
 from mvsim_core.dynamics.islands import upright
 from mvsim_core.dynamics.motor import motor_range
 from mvsim_core.friction.casters import swivel
-from mvsim_core.friction.coupled import ALONE, COUPLED, STOPPING, overshoots
+from mvsim_core.friction.coupled import overshoots
 from mvsim_core.friction.loads import transfer_weight
+from mvsim_core.friction.wheel_rows import ALONE, COUPLED, SCRUBS, STOPPING, all_of
 from mvsim_core.state.arrays import ACKERMANN, NEVER, TWIST, Row, Rows
 from mvsim_core.state.plan_view import is_level, to_ground
 
@@ -73,6 +74,8 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
             w.gravity_x = w.carried * gravity * b.slope_x
             w.gravity_y = w.carried * gravity * b.slope_y
             w.limit_x = math.nan
+            w.side_give = w.side_bias = 0.0
+            w.stick = 1.0
             w.spin_free = math.nan
             w.omega0 = w.omega
         if tilted and idle != 0 and v.free != 0 and b.ideal == 0 and rollers_lock(wheels, v):
@@ -99,7 +102,9 @@ def contact_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, gravity: float, d
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             if wheels[k].caster != 0 and idle != 0:
                 # on a slope the other wheels hold what the caster carries
-                coupled = max(coupled, COUPLED)
+                coupled = all_of(coupled)
+        if coupled == ALONE and v.scrubs != 0:
+            coupled = SCRUBS
         for k in range(v.wheel0, v.wheel0 + v.n_wheels):
             wheels[k].coupled = coupled
         if b.ideal != 0:

@@ -33,8 +33,34 @@ import math
 import numpy as np
 from numba import njit
 
+from mvsim_core.friction.sharing import only_across, share_out
+from mvsim_core.friction.wheel_rows import (
+    ACROSS,
+    ALONG,
+    BRAKE,
+    COLUMNS,
+    FREE_ALONG,
+    FREE_LEFT,
+    FX,
+    FY,
+    L_TORQUE,
+    LEFT,
+    LFX,
+    LFY,
+    LVX,
+    LVY,
+    LW,
+    STOPPING,
+    TORQUE,
+    VX,
+    VY,
+    W,
+    enter_wheel,
+    grip_axis,
+    lever_of,
+    takes_part,
+)
 from mvsim_core.state.arrays import FloatArray, Row, Rows
-from mvsim_core.state.plan_view import seen_along, to_plan
 
 #: Rounds over the wheels of a vehicle, and over vehicles that share an island.
 ROUNDS, SHARED_ROUNDS = 50, 10
@@ -44,21 +70,6 @@ SETTLED = 1e-11
 CIRCLE_STEPS = 30
 #: A law for each wheel by itself is left alone below this share of the bound of its stability.
 STABLE = 0.9
-
-# Columns of the scratch rows, one row a wheel.
-# A force of 1 N along the grip of the wheel pushes the island by (FX, FY, torque), and a velocity
-# (VX, VY, W) of the island moves the wheel; the same to the left (L).
-FX, FY, TORQUE, VX, VY, W = range(6)
-LFX, LFY, L_TORQUE, LVX, LVY, LW = range(6, 12)
-ALONG, LEFT = 12, 13  # N, the force so far
-BRAKE = 14  # N m, torque of the brake so far
-# 1: the force along, or to the left, is to be found; 0: it is given
-FREE_ALONG, FREE_LEFT = 15, 16
-COLUMNS = 17
-
-#: Values of WHEEL.coupled: the force is found by the model, here, here across the wheel only, or
-#: here, and the motor acts as a brake that does not turn the wheel backwards.
-ALONE, COUPLED, ACROSS, STOPPING = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -121,13 +132,15 @@ def coupled_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> Non
             shared = shared or bodies[v.body].leader >= 0
     if most == 0:
         return
-    rows = np.zeros((most, COLUMNS))
+    rows, equations = np.zeros((most, COLUMNS)), np.zeros((3, 4))
     for turn in range(SHARED_ROUNDS if shared else 1):
         worst = 0.0
         for i in range(vehicles.shape[0]):
             v = vehicles[i]
             if v.body >= 0 and is_coupled(wheels, v):
-                worst = max(worst, couple_vehicle(bodies, wheels, v, rows, turn == 0, dt))
+                begin = turn == 0
+                first = couple_vehicle(bodies, wheels, v, rows, equations, begin, dt)
+                worst = max(worst, first)
         if worst < SETTLED:
             break
 
@@ -142,17 +155,12 @@ def is_coupled(wheels: Rows, v: Row) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def takes_part(w: Row) -> bool:
-    """Return whether a wheel is solved here: not if its model leaves its motion open."""
-    return bool(w.coupled != 0 and w.held == 0 and w.spin_free == w.spin_free)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def couple_vehicle(
+def couple_vehicle(  # noqa: PLR0913 (arrays of a kernel)
     bodies: Rows,
     wheels: Rows,
     v: Row,
     rows: FloatArray,
+    equations: FloatArray,
     begin: bool,
     dt: float,
 ) -> float:
@@ -167,7 +175,9 @@ def couple_vehicle(
             enter_wheel(lead, b, wheels[start + k], rows[k])
     pushed = slide(wheels, v, rows, (give, turn_give), dt)
     vx, vy, wz = vx + pushed[0], vy + pushed[1], wz + pushed[2]
-    if begin:
+    if begin and only_across(wheels, v, rows):
+        vx, vy, wz = share_out(wheels, v, rows, equations, (vx, vy, wz), (give, turn_give), dt)
+    elif begin:
         share = descent(wheels, v, rows, (vx, vy, wz), (give, turn_give), dt)
         for k in range(count):
             if takes_part(wheels[start + k]):
@@ -218,47 +228,6 @@ def free_velocity(lead: Row, dt: float) -> tuple[float, float, float]:
     vy = (-s * lead.cvx + c * lead.cvy + lead.fy / lead.mass * dt) * lin
     wz = (lead.wz + lead.torque / lead.inertia * dt) / (1.0 + lead.damp_ang * dt)
     return vx, vy, wz
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def enter_wheel(lead: Row, b: Row, w: Row, r: FloatArray) -> None:
-    """Write what forces of a wheel do to its island, and what the island's motion does to it."""
-    x, y = w.x, w.y
-    c, s = 1.0, 0.0
-    if b.leader >= 0:
-        c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
-        x, y = b.off_x + c * x - s * y, b.off_y + s * x + c * y
-    x -= lead.com_x
-    y -= lead.com_y
-    grip_x, grip_y = grip_axis(w)
-    for side in range(2):
-        ax, ay = (grip_x, grip_y) if side == 0 else (-grip_y, grip_x)
-        fx, fy = to_plan(b, ax, ay)
-        gx, gy = seen_along(b, ax, ay)
-        first = 6 * side
-        r[first + FX], r[first + FY] = c * fx - s * fy, s * fx + c * fy
-        r[first + VX], r[first + VY] = c * gx - s * gy, s * gx + c * gy
-        lever = x * (s * ax + c * ay) - y * (c * ax - s * ay)
-        r[first + TORQUE] = r[first + W] = lever
-    r[ALONG] = grip_x * w.fx + grip_y * w.fy
-    r[LEFT] = -grip_y * w.fx + grip_x * w.fy
-    r[BRAKE] = 0.0
-    r[FREE_ALONG] = 0.0 if w.coupled == ACROSS else 1.0
-    r[FREE_LEFT] = 0.0 if w.rollers != 0 else 1.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def grip_axis(w: Row) -> tuple[float, float]:
-    """Return the direction in which a wheel grips, vehicle frame."""
-    if w.rollers == 0:
-        return w.yaw_c, w.yaw_s
-    return w.yaw_c * w.grip_c - w.yaw_s * w.grip_s, w.yaw_s * w.grip_c + w.yaw_c * w.grip_s
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def lever_of(w: Row) -> float:
-    """Return the torque that 1 N along its grip has on a wheel [m]."""
-    return float(w.radius if w.rollers == 0 else w.radius * w.grip_c)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -377,7 +346,8 @@ def descent(
         slope += along * slip + left * (r[LVX] * vx + r[LVY] * vy + r[LW] * wz)
         spun = (turning_give(w, w.inertia, dt) + w.slip_give) * along
         curve += along * (r[VX] * dx + r[VY] * dy + r[W] * da + spun)
-        curve += left * (r[LVX] * dx + r[LVY] * dy + r[LW] * da)
+        slope += left * w.side_bias
+        curve += left * (r[LVX] * dx + r[LVY] * dy + r[LW] * da + w.side_give * left)
     if slope >= 0.0 or curve <= 0.0:
         return 0.0
     return float(min(1.0, -slope / curve))
@@ -401,7 +371,7 @@ def improve(
     bt = r[VX] * vx + r[VY] * vy + r[W] * wz - tt * old - tl * old_left
     bl = r[LVX] * vx + r[LVY] * vy + r[LW] * wz - tl * old - ll * old_left
     if r[FREE_ALONG] == 0.0:
-        left = -(bl + tl * old) / ll
+        left = -(bl + tl * old + w.side_bias) / (ll + w.side_give)
         r[LEFT] = min(max(left, -w.limit_y), w.limit_y)
         return 0.0, r[LEFT] - old_left
     along, left, r[BRAKE] = wheel_force(w, (tt, tl, ll), (bt, bl), (old, old_left), dt)
@@ -480,7 +450,7 @@ def limited_force(
         return circle_force(give, slip, w.limit_x)
     along = -(slip[0] + tl * old[1]) / tt
     along = min(max(along, -w.limit_x), w.limit_x)
-    left = -(slip[1] + tl * along) / ll
+    left = -(slip[1] + tl * along + w.side_bias) / (ll + w.side_give)
     return along, min(max(left, -w.limit_y), w.limit_y)
 
 
@@ -530,6 +500,8 @@ def leave_wheel(lead: Row, w: Row, r: FloatArray, dt: float) -> None:
     lead.torque += r[TORQUE] * along + r[L_TORQUE] * left
     w.fx = c * r[ALONG] - s * r[LEFT]
     w.fy = s * r[ALONG] + c * r[LEFT]
+    if w.stick < 1.0:
+        w.limit_y = max(abs(r[LEFT]), w.stick * w.limit_y)
     if w.coupled != ACROSS:
         torque = r[BRAKE] - lever_of(w) * r[ALONG]
         w.omega = w.spin_free + torque * dt / w.inertia

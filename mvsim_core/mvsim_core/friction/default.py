@@ -27,9 +27,10 @@ from mvsim_core.friction.contact import (
     stop_slip,
     stops_wheel,
 )
-from mvsim_core.friction.coupled import COUPLED, STOPPING, motor_brake, wheel_force
+from mvsim_core.friction.coupled import motor_brake, wheel_force
 from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.friction.rollers import roller_forces
+from mvsim_core.friction.wheel_rows import ACROSS, ALONE, COUPLED, SCRUBS, STOPPING, all_of
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
@@ -45,6 +46,10 @@ PARAMS = np.dtype(
         ("hold", "i8"),  # 1: a vehicle without torque stays put on slopes
     ]
 )
+#: Time in which a wheel of a vehicle that scrubs stops its slip across [s]. With the step in its
+#: place, as the documentation has it, such a vehicle would turn as fast as the step is long.
+#: Recordings of MVSim 1.2 were made with this step, and no automatic one is longer.
+SCRUB_TIME = 5e-3
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -90,7 +95,7 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         together = p.circle != 0 or p.r1 > 0.0 or p.r2 > 0.0
         near = NEAR_STOP if together else NEAR_STOP_PER_AXIS
         if stops_wheel(bodies[w.body], w, rolling, limit, near, dt):
-            w.coupled = max(w.coupled, COUPLED)
+            w.coupled = all_of(w.coupled)
             w.resist += abs(rolling)
         else:
             torque -= rolling
@@ -104,10 +109,18 @@ def coulomb_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         # the drag acts on the vehicle, not on the wheel's spin
         w.spin_free = w.omega + (torque + w.radius * drag) / w.inertia * dt
         if p.circle != 0:
-            w.coupled = max(w.coupled, COUPLED)
+            w.coupled = all_of(w.coupled)
             lone_wheel(w, dt)
             continue
-        lateral = clamp(-w.vy * w.carried / dt - w.slope_y, limit)  # 4
+        time = dt  # 4
+        if w.coupled == SCRUBS:
+            time = max(dt, SCRUB_TIME)
+            w.coupled = ALONE
+            if dt > SCRUB_TIME:
+                w.coupled = ACROSS
+                w.side_give = SCRUB_TIME * dt / (w.carried * (dt - SCRUB_TIME))
+                w.side_bias = SCRUB_TIME / (dt - SCRUB_TIME) * w.vy + w.side_give * w.slope_y
+        lateral = clamp(-w.vy * w.carried / time - w.slope_y, limit)
         along = clamp(stop_slip(w, torque, w.inertia, dt), limit)  # 5
         w.omega += (torque - w.radius * along) / w.inertia * dt  # 6, 7
         # what follows acts on the vehicle, not on the wheel's spin

@@ -26,7 +26,8 @@ from mvsim_core.friction.contact import (
     stopping_motor,
     stops_wheel,
 )
-from mvsim_core.friction.coupled import ACROSS, COUPLED, STOPPING, motor_brake
+from mvsim_core.friction.coupled import motor_brake
+from mvsim_core.friction.wheel_rows import ACROSS, COUPLED, STOPPING
 from mvsim_core.specs.friction import EllipseSpec
 from mvsim_core.state.arrays import IntArray, Row, Rows, State
 
@@ -45,6 +46,10 @@ PARAMS = np.dtype(
 )
 #: Below this speed slip is undefined and a tyre sticks with all it has [m/s].
 STICK_SPEED = 0.05
+#: Below this speed along it a tyre counts as one that stands: rounding errors are no motion [m/s].
+#: On the spot, with wheels that spin against each other, they would become a drift: the slip
+#: angles of what is as good as at rest are those of any motion, however slow.
+STILL = 1e-9
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -92,6 +97,54 @@ def settled_slip(vx: float, free: float, give: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def angle_of_force(p: Row, w: Row, surface: float) -> float:
+    """Return the slip angle [rad] of which a wheel shows the force across of the step before.
+
+    Of a tyre at rest any angle may be that of its motion to come: what it gives along follows
+    from what is asked of it across. So it neither loses nor gets back force by starting to move.
+
+    Args:
+        p: Parameters of the tyre.
+        w: Row of WHEEL.
+        surface: Its surface speed [m/s].
+    """
+    across = abs(w.yaw_c * w.fy - w.yaw_s * w.fx)
+    slip = clamp((surface - w.vx) / max(abs(surface), 1e-12), 1.0)
+    most = capacities(p, w.normal, p.alpha_sat, slip)[1]
+    return float(p.alpha_sat * min(1.0, across / most)) if most > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def side_give(p: Row, w: Row, alpha: float, most: float) -> float:
+    """Return by how much a tyre slips across for its force across [m/s per N].
+
+    Taken at the start of a step, the force of its slip angle throws the wheel to the other side
+    of it. Here force and slip agree at the end of the step, for all wheels of a vehicle together.
+
+    Args:
+        p: Parameters of the tyre.
+        w: Row of WHEEL.
+        alpha: Slip angle at the start of the step [rad].
+        most: Largest force across at its slip ratio [N].
+    """
+    size = abs(alpha)
+    speed = abs(w.vx)
+    if speed < STILL:
+        return 0.0
+    if size >= p.alpha_sat:
+        speed *= math.tan(p.alpha_sat) / p.alpha_sat
+    elif size > 0.0:
+        speed = abs(w.vy) / size
+    return float(speed * p.alpha_sat / max(most, 1e-12))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def stick_share(squared: float) -> float:
+    """Return the share of its grip with which a tyre sticks, from the square of its speed."""
+    return max(0.0, 1.0 - math.sqrt(squared) / STICK_SPEED)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: float) -> None:
     """Write force and spin of the wheels `ids`.
 
@@ -110,7 +163,12 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         surface = w.omega * w.radius
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
         alpha = slip_angle(w.vx, w.vy)
-        most = capacities(p, w.normal, alpha, p.s_sat)[0]
+        turned = alpha
+        squared = w.vx * w.vx + w.vy * w.vy
+        slow = squared < STICK_SPEED * STICK_SPEED
+        if slow:
+            turned = angle_of_force(p, w, surface)
+        most = capacities(p, w.normal, turned, p.s_sat)[0]
         motor, inertia = stopping_motor(w, most, dt)
         torque = motor - p.c_damping * w.omega
         rolling = rolling_torque(c_rr, w.normal, w.radius, w.omega)
@@ -127,15 +185,16 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         free = surface + w.radius * spin * torque
         give = w.radius * w.radius * spin * most * (1.0 / p.s_sat)
         slip = settled_slip(w.vx, free, give)
-        most_x, most_y = capacities(p, w.normal, alpha, slip)
-        squared = max(w.vx * w.vx + w.vy * w.vy, surface * surface)
-        if squared < STICK_SPEED * STICK_SPEED:
-            stick = 1.0 - math.sqrt(squared) / STICK_SPEED
+        most_x = capacities(p, w.normal, turned, slip)[0]
+        if slow and surface * surface < STICK_SPEED * STICK_SPEED:
+            stick = 1.0 - math.sqrt(max(squared, surface * surface)) / STICK_SPEED
             most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
-        squared = w.vx * w.vx + w.vy * w.vy
-        if squared < STICK_SPEED * STICK_SPEED:  # also where the wheel spins
-            stick = 1.0 - math.sqrt(squared) / STICK_SPEED
-            most_y = max(most_y, stick * capacities(p, w.normal, p.alpha_sat, slip)[1])
+        most_y = capacities(p, w.normal, p.alpha_sat, slip)[1]
+        if w.coupled == ACROSS and w.held == 0:
+            w.side_give = side_give(p, w, alpha, most_y)
+            w.stick = stick_share(squared)
+        else:
+            most_y *= max(min(abs(alpha) / p.alpha_sat, 1.0), stick_share(squared))
         if not math.isnan(w.region_mu):
             most = min(most, w.region_mu * w.normal)
             most_x = min(most_x, w.region_mu * w.normal)

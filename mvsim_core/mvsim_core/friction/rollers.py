@@ -15,8 +15,9 @@ import math
 from numba import njit
 
 from mvsim_core.friction.contact import clamp, end_at_rest, set_force, stopping_motor
-from mvsim_core.friction.coupled import COUPLED, STOPPING, motor_brake
+from mvsim_core.friction.coupled import motor_brake
 from mvsim_core.friction.loads import BRAKED, moved_mass
+from mvsim_core.friction.wheel_rows import COUPLED, STOPPING
 from mvsim_core.state.arrays import Row
 
 #: Below this cosine between grip and heading the motor exerts no force on the ground.

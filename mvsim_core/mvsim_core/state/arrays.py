@@ -151,6 +151,9 @@ WHEEL = _in_lines(
         ("limit_y", "f8"),  # N, across its grip
         ("spin_free", "f8"),  # rad/s, spin after the step without the ground; NaN: not known
         ("slip_give", "f8"),  # m/s per N, slip that its force along the ground needs
+        ("side_give", "f8"),  # m/s per N, slip across that its force across the ground needs
+        ("side_bias", "f8"),  # m/s, and that it has without one
+        ("stick", "f8"),  # 1, part of limit_y that needs no slip, so that contacts can call for it
         ("resist", "f8"),  # N m, with which it resists to be turned, at rest too; inf: any
         ("region_mu", "f8"),  # 1, friction of the region it stands in; NaN: none
         ("region_c_rr", "f8"),  # 1, rolling resistance of the region; NaN: none
@@ -235,6 +238,7 @@ VEHICLE = _in_lines(
         ("coast", "i1"),  # 1: a set point of zero lets the motors go below the stop speed
         ("engine", "i1"),  # 1: one motor drives all wheels, through differentials
         ("holonomic", "i1"),  # 1: the wheels can drive sideways
+        ("scrubs", "i1"),  # 1: its wheels slip across when it turns, whatever about
         ("tipping", "i1"),  # with it; 1: a wheel is lifted, 2: it would tip over
         ("tip_warned", "i1"),  # the largest value of it that was warned of
         # not read by each step:

@@ -11,13 +11,13 @@ import pytest
 
 from mvsim_core.friction.coupled import (
     STABLE,
-    STOPPING,
     brake_torque,
     circle_force,
     motor_brake,
     overshoots,
     wheel_force,
 )
+from mvsim_core.friction.wheel_rows import STOPPING
 from mvsim_core.state.arrays import WHEEL
 from tests.unit.kernels.rows import random_state
 
