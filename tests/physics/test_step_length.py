@@ -10,6 +10,7 @@ import pytest
 from mvsim_core import World, load_world
 from mvsim_core.assembly.step_length import step_limits
 from mvsim_core.bench.scenes import CAR, robots
+from tests.physics.test_stopping import VEHICLES, vehicle
 from tests.physics.worlds import car, cart, friction, twist_pid, world
 
 MASS, RADIUS, SPIN, TRACK = 23.0, 0.2, 0.5 * 4 * 0.2**2, 1.0
@@ -60,6 +61,60 @@ def test_speed_controller_of_a_slipping_wheel() -> None:
         ends.append(abs(w.vehicles["r1"].wheels[0].omega * RADIUS - 0.2))
     assert ends[0] < 0.05
     assert ends[1] > 10.0
+
+
+def unloaded(kind: str, ground: str, kp: float, slips: bool, number: int) -> str:
+    """Return a vehicle without losses on ice or glue, whose loop (each loop) has the gain KP."""
+    share = 4.0 if VEHICLES[kind][0] == "ackermann_drivetrain" else 1.0
+    text = vehicle(
+        kind,
+        ground,
+        mu=1e-4 if slips else 1e4,
+        kp=kp / share,
+        ki=0.0,
+        most=1e6,
+        pose=f"0 {10 * number} 0",
+    )
+    text = text.replace("<mu>", "<C_damping>0</C_damping><mu>")
+    return text.replace('name="r1"', f'name="r{number}"')
+
+
+def gain_limit(kind: str, ground: str, slips: bool, dt: float) -> float:
+    """Return the largest KP that is called good at a step of dt [s]."""
+    w = load_world(text=world(unloaded(kind, ground, 1.0, slips, 0), dt=dt))
+    entity = w.data.entities["r0"].model
+    found = [limit for limit in step_limits(entity, 9.81) if limit.scale > 0.0]
+    return min(
+        limit.scale / dt - limit.rest for limit in found if slips == ("slips" in limit.cause)
+    )
+
+
+@pytest.mark.parametrize("slips", [False, True])
+@pytest.mark.parametrize("ground", ["default", "circle"])
+def test_the_largest_gain_of_each_kind(ground: str, slips: bool) -> None:
+    """5 % below the limit that is named the loops settle, 5 % above it they shake ever more."""
+    dt = 0.005
+    kinds = [kind for kind in VEHICLES if not (slips and kind == "front drive")]
+    text, number = [], 0
+    for kind in kinds:
+        most = gain_limit(kind, ground, slips, dt)
+        for factor in (0.95, 1.05):
+            text.append(unloaded(kind, ground, factor * most, slips, number))
+            number += 1
+    w = load_world(text=world(*text, dt=dt))
+    robots = [w.vehicles[f"r{k}"] for k in range(number)]
+    for robot in robots:
+        turns = not slips and robot.holonomic  # there the limit is that of turns
+        robot.set_twist(0.0 if turns else 0.2, 0.0, 0.2 if turns else 0.0)
+    w.run(300 * dt)
+    speeds = []
+    for _ in range(30):
+        w.step()
+        speeds.append([sum(abs(wheel.omega) for wheel in robot.wheels) for robot in robots])
+    varies = np.ptp(np.array(speeds), axis=0)
+    for k, kind in enumerate(kinds):
+        assert varies[2 * k] < 0.3, kind
+        assert not varies[2 * k + 1] < 1.0, kind
 
 
 def test_a_motor_weaker_than_the_grip_cannot_slip() -> None:
@@ -181,6 +236,7 @@ def test_speed_measured_at_free_wheels_does_not_shake() -> None:
 
 
 def test_drivetrains_are_not_told_of_an_element_that_they_lack() -> None:
-    warnings = [str(w) for w in load_world(text=robots(1, robot=CAR)).warnings]
-    assert any("the longest good step is 0.004 s" in text for text in warnings)
+    text = robots(1, robot=CAR).replace("0.005</simul_timestep>", "0.02</simul_timestep>")
+    warnings = [str(w) for w in load_world(text=text).warnings]
+    assert any("the longest good step is 0.016 s" in text for text in warnings)
     assert not any("<drive>" in text for text in warnings)

@@ -26,8 +26,14 @@ turns as fast as the vehicle moved one step ago, ω R = v_{k-1}, so that
     z² + (i/m - 1) z + (K dt - i)/m = 0.
 
 Both roots are inside the unit circle (Jury) if K dt < m + i, which is dt < 1/ω_n, and if i < m.
-Turning on the spot is the same with moments: m becomes the inertia about the centre of mass, I/R²
-and KP/R get the factor y² of each wheel.
+Turning is the same with moments, and in general with matrices: M (mass, mass, inertia),
+I = Σ I/R² g gᵀ and K = Σ g gᵀ KP/R over the speeds g that a motion of the vehicle gives the rims.
+A loop may drive several wheels, or measure others than it drives (`control_loops`): an engine
+drives each of its wheels with a share and measures the mean of the rear ones, so that KP is
+divided by two for the slipping wheels of an axle with an open differential, and by four if it
+drives both axles. Of a torsen the shares are those at equal speeds. Wheels that get their forces
+together (`friction_circle`, or heavy wheels) have no lag: (M + I) (v_{k+1} - v_k) = -K v_k dt,
+which is stable if dt < 2/ω_n.
 
 **Motor line.** A DC motor at its limit is a speed controller too: its torque falls by
 s = τ_stall / ω_0 with the speed, I ω' = τ_stall - s ω, which takes the place of KP R in both.
@@ -43,8 +49,12 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from mvsim_core.dynamics.drivetrain import wheel_shares
+from mvsim_core.friction.coupled import overshoots
 from mvsim_core.specs.friction import DefaultFrictionSpec, EllipseSpec
-from mvsim_core.state.arrays import Rows
+from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.state.entities import EntityModel
 
 
@@ -169,28 +179,155 @@ def _down(value: float) -> str:
 
 def _controller_limits(entity: EntityModel, names: list[str], gravity: float) -> Iterator[Limit]:
     assert entity.vehicle is not None
-    body, vehicle, gains = entity.body[0], entity.vehicle[0], entity.gains
-    first = int(vehicle["driven0"])
-    driven = entity.wheels[first : first + int(vehicle["driven_n"])]
-    kp = float(gains["kp"].max())
-    if kp <= 0.0 or not len(driven):
+    wheels, kp = entity.wheels, float(entity.gains["kp"].max())
+    if kp <= 0.0:
         return
-    measured = {int(vehicle["odo_left"]) - first, int(vehicle["odo_right"]) - first}
-    for k, (name, wheel) in enumerate(zip(names[first:], driven, strict=False)):
-        if k not in measured:
-            continue  # its controller does not measure its own slip
-        if float(gains["max_torque"].max()) > _grip(entity, wheel, gravity):
-            yield from _slipping_limits(gains, name, float(wheel["radius"] / wheel["inertia"]))
-    inertias = entity.wheels["inertia"] / entity.wheels["radius"] ** 2
-    stiffness = kp / driven["radius"]
-    rate = float(stiffness.sum() / (body["mass"] + inertias.sum()))
-    yield Limit("KP along the way", rate, 1.0 / rate, scale=kp / rate)
-    if float(vehicle["wheelbase"]) == 0.0:
-        turning = float((stiffness * driven["y"] ** 2).sum())
-        moment = float(body["inertia"] + (inertias * entity.wheels["y"] ** 2).sum())
-        if turning > 0.0:
-            rate = turning / moment
-            yield Limit("KP in turns", rate, 1.0 / rate, scale=kp / rate)
+    gives, measures = control_loops(entity)
+    yield from _slipping_limits(entity, names, gives, measures, gravity)
+    modes = rolling_modes(entity)
+    force = (wheels["radius"][:, None] ** -1.0) * gives
+    for cause, mode in modes:
+        speeds = _surface_speeds(entity) @ mode  # (wheels, motions)
+        mass = mode.T @ np.diag(_masses(entity)) @ mode
+        turning = speeds.T @ ((wheels["inertia"] / wheels["radius"] ** 2)[:, None] * speeds)
+        stiffness = speeds.T @ force @ measures @ speeds
+        lagging = not _at_the_same_time(entity)
+        most = _longest_product(mass, turning, stiffness, lagging)
+        if most < math.inf:
+            yield Limit(cause, kp / most, most / kp, scale=most)
+
+
+def control_loops(entity: EntityModel) -> tuple[FloatArray, FloatArray]:
+    """Return how the speed loops of a vehicle drive its wheels, and what they measure.
+
+    Returns:
+        Torque of each wheel per torque of each loop (wheels, loops), and the speed of each loop
+        per surface speed of each wheel (loops, wheels).
+    """
+    assert entity.vehicle is not None
+    v, wheels = entity.vehicle[0], entity.wheels
+    n = len(wheels)
+    if v["free"]:
+        return np.eye(n), np.eye(n)
+    left, right, track = int(v["odo_left"]), int(v["odo_right"]), float(v["track"])
+    turn = np.zeros(n)  # yaw rate of the odometry, and its speed along
+    turn[left], turn[right] = -1.0 / track, 1.0 / track
+    along = float(wheels["y"][left]) * turn
+    along[left] += 1.0
+    if v["engine"]:
+        return np.array([wheel_shares(v, wheels)]).T, along[None]
+    if v["wheelbase"] > 0.0:
+        driven = int(v["driven0"]) + np.arange(int(v["driven_n"]))
+        return np.eye(n)[:, driven], along - wheels["y"][driven, None] * turn
+    gives = np.zeros((n, 2))
+    gives[0 : 2 * (n // 2) : 2, 0] = gives[1 : 2 * (n // 2) : 2, 1] = 1.0
+    return gives, np.eye(n)[[left, right]]
+
+
+def rolling_modes(entity: EntityModel) -> list[tuple[str, FloatArray]]:
+    """Return the motions in which a vehicle rolls, by the name of what answers.
+
+    Each is a matrix whose columns are velocities (vx, vy, wz) of the centre of mass. Wheels with
+    rollers roll in any direction. Others do not slip across, unless all turns make them.
+    """
+    assert entity.vehicle is not None
+    v, wheels, body = entity.vehicle[0], entity.wheels, entity.body[0]
+    x, y = wheels["x"] - body["com_x"], wheels["y"] - body["com_y"]
+    c, s = wheels["yaw_c"], wheels["yaw_s"]
+    grips = (wheels["rollers"] == 0) & (wheels["caster"] == 0)
+    across = np.stack([-s, c, c * x + s * y], 1)[grips]
+    straight = np.array([[1.0], [0.0], [0.0]])
+    if v["wheelbase"] > 0.0:
+        return [("KP along the way", straight)]
+    if v["scrubs"]:
+        return [("KP along the way", straight), ("KP in turns", np.eye(3)[:, 2:])]
+    _, sizes, rows = np.linalg.svd(np.vstack([across, np.zeros((3, 3))]))
+    free = rows[(sizes < 1e-9 * max(1.0, sizes[0]))].T
+    if len(across) and free.shape[1] == 2:
+        on_the_spot = free @ free.T @ np.array([[0.0], [0.0], [1.0]])
+        return [("KP along the way", straight), ("KP in turns", on_the_spot)]
+    return [("KP in any direction", free)]
+
+
+def _surface_speeds(entity: EntityModel) -> FloatArray:
+    """Return the surface speed of each wheel that rolls per (vx, vy, wz) of the vehicle (n, 3)."""
+    wheels, body = entity.wheels, entity.body[0]
+    x, y = wheels["x"] - body["com_x"], wheels["y"] - body["com_y"]
+    c = wheels["yaw_c"] - wheels["yaw_s"] * wheels["tan_grip"]
+    s = wheels["yaw_s"] + wheels["yaw_c"] * wheels["tan_grip"]
+    speeds: FloatArray = np.stack([c, s, s * x - c * y], 1)
+    speeds[wheels["caster"] != 0] = 0.0
+    return speeds
+
+
+def _masses(entity: EntityModel) -> FloatArray:
+    body = entity.body[0]
+    return np.array([body["mass"], body["mass"], body["inertia"]], np.float64)
+
+
+def _at_the_same_time(entity: EntityModel) -> bool:
+    """Return whether wheels turn as fast as their vehicle moves at the end of the same step."""
+    if not _solved_together(entity):
+        return False
+    if getattr(entity.spec.friction, "friction_circle", False):
+        return True
+    assert entity.vehicle is not None
+    body, vehicle = entity.body.view(np.recarray), entity.vehicle.view(np.recarray)
+    wheels = entity.wheels.view(np.recarray)
+    return bool(overshoots.py_func(body[0], wheels, vehicle[0]))
+
+
+def _longest_product(
+    mass: FloatArray, turning: FloatArray, stiffness: FloatArray, lagging: bool
+) -> float:
+    """Return the largest dt for which a vehicle with the stiffness of KP = 1 is stable [s].
+
+    With M, I and K the step is M (v' - v) + I (v - v_before) = -K v_before dt, or with wheels that
+    are not late (M + I) (v' - v) = -K v dt: a linear map that must not let anything grow.
+    """
+    n = len(mass)
+
+    def growth(dt: float) -> float:
+        if not lagging:
+            step = np.eye(n) - np.linalg.solve(mass + turning, stiffness) * dt
+        else:
+            now = np.eye(n) - np.linalg.solve(mass, turning)
+            before = np.linalg.solve(mass, turning - stiffness * dt)
+            step = np.block([[now, before], [np.eye(n), np.zeros((n, n))]])
+        return float(np.abs(np.linalg.eigvals(step)).max())
+
+    rate = float(np.abs(np.linalg.eigvals(np.linalg.solve(mass + turning, stiffness))).max())
+    if rate <= 0.0:
+        return math.inf
+    low, high = 0.0, 4.0 / rate
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if growth(middle) <= 1.0 + 1e-9 else (low, middle)
+    return low
+
+
+def _slipping_limits(
+    entity: EntityModel,
+    names: list[str],
+    gives: FloatArray,
+    measures: FloatArray,
+    gravity: float,
+) -> Iterator[Limit]:
+    """Yield the bounds of wheels that slip all at once, a group that share no loop at a time."""
+    wheels, most = entity.wheels, float(entity.gains["max_torque"].max())
+    slips = [
+        most * gives[k].max() > _grip(entity, wheel, gravity) for k, wheel in enumerate(wheels)
+    ]
+    response = (wheels["radius"] / wheels["inertia"])[:, None] * gives @ measures  # R / I
+    response = response * np.outer(slips, slips)
+    left = [k for k in range(len(wheels)) if response[k, k] > 0.0]
+    while left:
+        group = [k for k in left if response[left[0], k] != 0.0 or response[k, left[0]] != 0.0]
+        left = [k for k in left if k not in group]
+        part = response[np.ix_(group, group)]
+        answer = float(np.abs(np.linalg.eigvals(part)).max())
+        name = " and ".join(names[k] for k in group)
+        yield from _wheel_limits(entity.gains, name, answer)
 
 
 def _motor_limits(entity: EntityModel, names: list[str], gravity: float) -> Iterator[Limit]:
@@ -209,8 +346,8 @@ def _motor_limits(entity: EntityModel, names: list[str], gravity: float) -> Iter
     yield Limit("the motors' line along the way", rate, 1.0 / rate)
 
 
-def _slipping_limits(gains: Rows, name: str, response: float) -> Iterator[Limit]:
-    """Yield the bounds of one wheel that slips; `response` is R / I [1/(kg m)]."""
+def _wheel_limits(gains: Rows, name: str, response: float) -> Iterator[Limit]:
+    """Yield the bounds of wheels that slip, whose speed answers by `response` [1/(kg m)]."""
     kp, kd, pole = (float(gains[field].max()) for field in ("kp", "kd", "n"))
     if kd == 0.0 or pole > 0.0:
         rate = (kp + kd * pole) * response
