@@ -193,7 +193,7 @@ def _controller_limits(entity: EntityModel, names: list[str], gravity: float) ->
         stiffness = speeds.T @ force @ measures @ speeds
         lagging = not _at_the_same_time(entity)
         most = _longest_product(mass, turning, stiffness, lagging)
-        if most < math.inf:
+        if 0.0 < most < math.inf:  # else no step helps: the arrangement itself is warned of
             yield Limit(cause, kp / most, most / kp, scale=most)
 
 

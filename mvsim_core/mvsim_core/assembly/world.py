@@ -292,20 +292,11 @@ class Assembler:
 
     def _time_step(self) -> float:
         """Return the step: as the file says, or automatic."""
+        if self.spec.timestep > 0.0:
+            return self.spec.timestep
         periods = [s.period for v in self.spec.vehicles for s in v.sensors if s.period > 0.0]
-        shortest = min(periods, default=AUTO_STEP)
-        if self.spec.timestep <= 0.0:
-            return automatic_step(
-                self._kinds_of_vehicles(), self.spec.gravity, min(AUTO_STEP, shortest)
-            )
-        if periods and self.spec.timestep > shortest:
-            self.warn(
-                self.spec.where,
-                "simul_timestep",
-                f"the step of {self.spec.timestep:g} s is longer than the shortest sensor period"
-                f" of {shortest:g} s: that sensor will read once a step",
-            )
-        return self.spec.timestep
+        longest = min([AUTO_STEP, *periods])
+        return automatic_step(self._kinds_of_vehicles(), self.spec.gravity, longest)
 
     def _kinds_of_vehicles(self) -> Iterator[EntityModel]:
         """Yield one vehicle of each kind, for what depends on dynamics and friction alone."""

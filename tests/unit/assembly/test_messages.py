@@ -133,8 +133,8 @@ WARNINGS = {
             '<controller class="twist_ideal"/>',
             '<sensor class="laser"><sensor_period>0.05</sensor_period></sensor>',
         ),
-        "line 1: <simul_timestep>: the step of 0.1 s is longer than the shortest sensor period of"
-        " 0.05 s: that sensor will read once a step",
+        "line 2: <sensor>: 'laser1' asks for 20 Hz and reads each step of 0.1 s, with 10 Hz; it"
+        " takes a simul_timestep of 0.05 s or less",
     ),
     "visuals without models": (
         robot("<chassis><shape_from_visual/></chassis>", "<visual/>"),
