@@ -20,7 +20,9 @@ from tests.ros.worlds import all_sensors
 
 pytestmark = pytest.mark.ros
 
-PACE = 0.5
+#: Least part of the factor that a disturbance leaves, and that is left while processes start that
+#: take all processors themselves.
+PACE, PACE_OF_STARTS = 0.5, 0.2
 FLOOD = """
 import sys, time
 import rclpy
@@ -189,5 +191,6 @@ def test_a_hundred_who_come_late(
     assert [line(each) for each in crowd] == [f"{CROWD_SIZE} have all"] * CROWDS
     joined = nanoseconds(observer.newest("/clock").clock)
     assert observer.node.count_subscribers("/r1/tf_static") >= CROWDS * CROWD_SIZE
-    assert (joined - first) * 1e-9 / (time.monotonic() - begin) > PACE * before
+    during = (joined - first) * 1e-9 / (time.monotonic() - begin)
+    assert during > PACE_OF_STARTS * before
     assert pace(observer, 2.0) > PACE * before
