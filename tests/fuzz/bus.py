@@ -23,6 +23,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import zmq
@@ -183,7 +184,16 @@ def start(role: str, port: int, seed: int) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=Path(__file__).parents[2],
+        preexec_fn=partial(_step_aside, seed),  # before it imports anything
     )
+
+
+def _step_aside(seed: int) -> None:
+    """Leave the processors of a world that is apart; clients that mean harm are nice besides."""
+    if len(os.sched_getaffinity(0)) < (os.cpu_count() or 1):
+        os.sched_setaffinity(0, set(_halves()[1]))
+    if seed != HONEST:
+        os.nice(19)  # what takes the processor is none of the bus's faults
 
 
 # -------------------------------------------------------------------- the world
@@ -386,10 +396,6 @@ def main() -> int:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--role"]:
         role, port, seed = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-        if len(os.sched_getaffinity(0)) < (os.cpu_count() or 1):
-            os.sched_setaffinity(0, set(_halves()[1]))  # the world is apart
-        if seed != HONEST:
-            os.nice(19)  # what takes the processor is none of the bus's faults
         ROLES[role](port, seed)
     else:
         sys.exit(main())
