@@ -11,7 +11,8 @@ from mvsim_core import load_world
 from mvsim_core.dynamics.wheels import wheels_scrub
 from mvsim_core.specs.wheel import WheelSpec
 from mvsim_core.state.arrays import FloatArray
-from tests.physics.worlds import world
+from tests.physics.test_slopes import incline
+from tests.physics.worlds import block, world
 
 CIRCLE = "<friction_circle>true</friction_circle>"
 GROUNDS = {
@@ -115,6 +116,26 @@ def test_a_robot_longer_than_wide_creeps_round_by_the_time_of_its_grip(dt: float
     rate = 0.7 * 9.81 * 0.005 * 0.15 / 0.3**2
     damping = 1.0 + 0.1 * 0.005  # the chassis is damped by 0.1 1/s, wheels are not
     assert w.vehicles["r1"].twist.wz * damping == pytest.approx(rate, rel=0.01)
+
+
+@pytest.mark.parametrize("friction", ["default", "circle", "ellipse"])
+@pytest.mark.parametrize("welded", [False, True])
+def test_the_way_across_a_slope_is_the_same_at_each_step(friction: str, welded: bool) -> None:
+    """Skid steering, weight along the axles and a payload: the same arc but for v dt."""
+    ends = []
+    steps = np.array([0.001, 0.005, 0.01, 0.02])
+    payload = block("load", "0 0 90", mass=5.0, size=0.1, extra="<zmin>0.6</zmin><zmax>0.7</zmax>")
+    one = robot("r1", (0.15, 0.3), GROUNDS[friction], "0 0 90")
+    for dt in steps:
+        w = load_world(text=world(incline(8), one, payload, dt=dt))
+        if welded:
+            w.weld("load", "r1")
+        w.vehicles["r1"].set_twist(0.4, 0.0, 0.3)
+        w.run(3.0)
+        pose = w.vehicles["r1"].pose
+        ends.append((pose.x, pose.y, pose.yaw))
+    apart = np.abs(np.array(ends[1:]) - ends[0])
+    assert np.all(apart.max(axis=1) <= steps[1:])  # of a way of 1.2 m, and of 0.9 rad
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from mvsim_ros2.simulation.sim_state import PAUSED, PLAYING, SimState, StepReque
 from mvsim_ros2.simulation.simulation import Simulation
 from mvsim_ros2.simulation.spawning import SpawnRequest, choose_name
 from mvsim_ros2.simulation.stamp_clock import StampClock, WallStampClock
-from tests.ros.worlds import COURIER, one_robot
+from tests.ros.worlds import COURIER, load_into, one_robot
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_a_log_that_cannot_be_completed_holds_up_no_other_world(
 
     monkeypatch.setattr(World, "close", fail)
     with pytest.warns(UserWarning, match="no space left"):
-        simulation.load("", "<mvsim_world/>")
+        load_into(simulation, "", "<mvsim_world/>")
     assert simulation.sim_state.state == sim_state.STOPPED
     with pytest.warns(UserWarning, match="no space left"):
         simulation.unload()
@@ -213,7 +213,7 @@ def test_a_world_that_cannot_be_loaded_leaves_the_present_one_in_its_state(
     before, world = simulation.sim_state.state, simulation.world
     monkeypatch.setattr(worlds, "load_world", fail)
     with pytest.raises(RequestError) as refusal:
-        simulation.load("", "<mvsim_world/>")
+        load_into(simulation, "", "<mvsim_world/>")
     assert refusal.value.code == result_codes.WORLD_PARSE_ERROR
     assert type(error).__name__ in str(refusal.value)
     assert (simulation.sim_state.state, simulation.world) == (before, world)
@@ -227,7 +227,7 @@ def test_a_loaded_world_is_left_out_of_collections(simulation: Simulation) -> No
     gc.freeze()
     before = weakref.ref(Garbage())
     gc.freeze()
-    simulation.load("", "<mvsim_world/>")
+    load_into(simulation, "", "<mvsim_world/>")
     assert before() is None  # garbage goes, also what was left out before
     alive = simulation.world
     assert gc.get_freeze_count() > 0
@@ -347,7 +347,7 @@ def test_names_too_long_for_topics_are_refused_where_they_are_read(
     text = "at most 80 characters for a topic in ROS, got 81"
     before = simulation.world
     with pytest.raises(RequestError, match=text):
-        simulation.load("", f"<mvsim_world>{vehicle.format(long)}</mvsim_world>")
+        load_into(simulation, "", f"<mvsim_world>{vehicle.format(long)}</mvsim_world>")
     assert simulation.world is before
     with pytest.raises(RequestError, match=text) as error:
         simulation.spawn(

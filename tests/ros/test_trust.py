@@ -3,6 +3,7 @@
 """What clients may make the simulation read, and what it answers; without a node."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from mvsim_ros2.simulation.simulation import Simulation
 from mvsim_ros2.simulation.spawning import SpawnRequest
 from mvsim_ros2.simulation.trust import Trust, public_text
 from mvsim_ros2.simulation.worlds import available_worlds, spawnables
-from tests.ros.worlds import COURIER, one_robot
+from tests.ros.worlds import COURIER, load_into, one_robot
 
 SECRET = "AAAAsecret"
 OUTSIDE = "outside the folders that a message may name \\(see the parameter resource_paths\\)"
@@ -63,11 +64,13 @@ def test_files_off_the_list_are_refused_by_the_name_of_the_parameter(
     simulation: Simulation, others: Path
 ) -> None:
     calls = (
-        lambda uri: simulation.load(uri, ""),
+        lambda uri: load_into(simulation, uri, ""),
         lambda uri: spawn(simulation, uri),
         lambda uri: spawnables([uri], simulation.trust),
         lambda uri: available_worlds("", [uri], simulation.trust, continue_on_error=False),
-        lambda uri: simulation.load("", f"<mvsim_world><include file='{uri}'/></mvsim_world>"),
+        lambda uri: load_into(
+            simulation, "", f"<mvsim_world><include file='{uri}'/></mvsim_world>"
+        ),
         lambda uri: spawn(simulation, text=f"<include file='{uri}'/>"),
     )
     for call in calls:
@@ -89,10 +92,10 @@ def test_files_on_the_list_are_the_user_s_own(
     assert spawn(simulation, str(others / "courier.vehicle.xml")) == "x"
     names = [uri for uri, _ in spawnables([str(others)], simulation.trust)[0]]
     assert names == [f"{others}/courier.vehicle.xml#courier"]
-    simulation.load(str(others / "moon.world.xml"), "")
+    load_into(simulation, str(others / "moon.world.xml"), "")
     assert simulation.world.spec.gravity == 1.5
     # The world that the node was started with can be loaded again.
-    simulation.load(str(others.parent / "worlds" / "test.world.xml"), "")
+    load_into(simulation, str(others.parent / "worlds" / "test.world.xml"), "")
 
 
 def test_answers_quote_no_file(simulation: Simulation, others: Path) -> None:
@@ -101,14 +104,16 @@ def test_answers_quote_no_file(simulation: Simulation, others: Path) -> None:
     answers = [
         refusal(lambda: spawn(simulation, str(others / "broken.vehicle.xml"))),
         refusal(lambda: spawn(simulation, text=f"<include file='{others}/broken.vehicle.xml'/>")),
-        refusal(lambda: simulation.load(str(others / "broken.world.xml"), "")),
+        refusal(lambda: load_into(simulation, str(others / "broken.world.xml"), "")),
     ]
     assert all("`mvsim check` shows why" in answer for answer in answers)
-    answer = refusal(lambda: simulation.load("", f"<mvsim_world>{grid}</mvsim_world>"))
+    answer = refusal(lambda: load_into(simulation, "", f"<mvsim_world>{grid}</mvsim_world>"))
     assert answer == "line 1: <element>: a file that it names cannot be used as it is"
-    for call in (simulation.load, lambda uri, text: spawn(simulation, uri)):
+    for call in (partial(load_into, simulation), lambda uri, text: spawn(simulation, uri)):
         assert "only MVSim's own XML" in refusal(lambda call=call: call(str(others / "key"), ""))
-    own = refusal(lambda: simulation.load("", "<mvsim_world><gravity>x</gravity></mvsim_world>"))
+    own = refusal(
+        lambda: load_into(simulation, "", "<mvsim_world><gravity>x</gravity></mvsim_world>")
+    )
     assert "gravity" in own  # his own text may be quoted
     assert "got 'x'" in own
 
@@ -118,7 +123,7 @@ def test_a_bug_quotes_nothing(simulation: Simulation, monkeypatch: pytest.Monkey
         raise KeyError(SECRET)
 
     monkeypatch.setattr("mvsim_ros2.simulation.worlds.load_world", fail)
-    assert "KeyError" in refusal(lambda: simulation.load("", "<mvsim_world/>"))
+    assert "KeyError" in refusal(lambda: load_into(simulation, "", "<mvsim_world/>"))
     monkeypatch.setattr("mvsim_ros2.simulation.spawning.read_vehicle", fail)
     assert "KeyError" in refusal(lambda: spawn(simulation, "courier"))
 

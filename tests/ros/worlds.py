@@ -2,10 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Worlds for the tests of the bridge."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
+
+if TYPE_CHECKING:
+    from mvsim_ros2.simulation.simulation import Simulation
 
 COURIER = """
 <vehicle:class name="courier">
@@ -211,3 +217,18 @@ def _write(folder: Path, content: str) -> Path:
         + "</mvsim_world>"
     )
     return path
+
+
+def load_into(simulation: Simulation, uri: str, text: str) -> None:
+    """Load another world as LoadWorld does, in one thread.
+
+    Raises:
+        RequestError: With the code of LoadWorld.
+    """
+    simulation.begin_load()
+    try:
+        world = simulation.read_world(uri, text)
+    except BaseException:
+        simulation.end_load(None)
+        raise
+    simulation.end_load(world)

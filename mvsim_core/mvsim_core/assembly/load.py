@@ -45,6 +45,7 @@ def load_world(
         BuildError: The described world cannot be built.
     """
     progress.restart()
+    compilation.report()
     with _without_garbage_collection():
         spec, problems, state = read_world_file(
             path, text=text, variables=variables, seed=seed, access=access
@@ -74,9 +75,6 @@ def world_of(
         world = World(model, Data(seed, file_state))
         world.begin()
     return world
-
-
-compilation.report()
 
 
 @contextmanager

@@ -58,6 +58,7 @@ from mvsim_core.friction.wheel_rows import (
     enter_wheel,
     grip_axis,
     lever_of,
+    pushed,
     takes_part,
 )
 from mvsim_core.state.arrays import FloatArray, Row, Rows
@@ -167,26 +168,24 @@ def couple_vehicle(  # noqa: PLR0913 (arrays of a kernel)
     """Solve for the forces of one vehicle; return the largest change of the first round [m/s]."""
     b = bodies[v.body]
     lead = bodies[b.leader] if b.leader >= 0 else b
-    give, turn_give = mobility(lead, dt)
-    vx, vy, wz = free_velocity(lead, dt)
+    give = mobility(lead, dt)
+    velocity = free_velocity(lead, dt)
     start, count = v.wheel0, v.n_wheels
     for k in range(count):
         if takes_part(wheels[start + k]):
             enter_wheel(lead, b, wheels[start + k], rows[k])
-    pushed = slide(wheels, v, rows, (give, turn_give), dt)
-    vx, vy, wz = vx + pushed[0], vy + pushed[1], wz + pushed[2]
+    gx, gy, gz = slide(wheels, v, rows, give, dt)
+    velocity = velocity[0] + gx, velocity[1] + gy, velocity[2] + gz
     if begin and only_across(wheels, v, rows):
-        vx, vy, wz = share_out(wheels, v, rows, equations, (vx, vy, wz), (give, turn_give), dt)
+        velocity = share_out(wheels, v, rows, equations, velocity, give, dt)
     elif begin:
-        share = descent(wheels, v, rows, (vx, vy, wz), (give, turn_give), dt)
+        share = descent(wheels, v, rows, velocity, give, dt)
         for k in range(count):
             if takes_part(wheels[start + k]):
                 r = rows[k]
                 along = (share - 1.0) * r[ALONG] * r[FREE_ALONG]
                 left = (share - 1.0) * r[LEFT] * r[FREE_LEFT]
-                vx += give * (r[FX] * along + r[LFX] * left)
-                vy += give * (r[FY] * along + r[LFY] * left)
-                wz += turn_give * (r[TORQUE] * along + r[L_TORQUE] * left)
+                velocity = pushed(velocity, r, (along, left), give)
                 r[ALONG] += along
                 r[LEFT] += left
     first = 0.0
@@ -197,11 +196,9 @@ def couple_vehicle(  # noqa: PLR0913 (arrays of a kernel)
             r = rows[k]
             if not takes_part(w) or r[FREE_ALONG] + r[FREE_LEFT] == 0.0:
                 continue
-            along, left = improve(w, r, (vx, vy, wz), (give, turn_give), dt)
-            vx += give * (r[FX] * along + r[LFX] * left)
-            vy += give * (r[FY] * along + r[LFY] * left)
-            wz += turn_give * (r[TORQUE] * along + r[L_TORQUE] * left)
-            worst = max(worst, (abs(along) + abs(left)) * give)
+            along, left = improve(w, r, velocity, give, dt)
+            velocity = pushed(velocity, r, (along, left), give)
+            worst = max(worst, (abs(along) + abs(left)) * give[0])
         if turn == 0:
             first = worst
         if worst < SETTLED:
@@ -252,7 +249,7 @@ def slide(
         if takes_part(wheels[start + k]):
             w = wheels[start + k]
             reach += math.sqrt(trace(rows[k], give)) * max(w.limit_x, w.limit_y)
-    vx, vy, wz = 0.0, 0.0, 0.0
+    velocity = 0.0, 0.0, 0.0
     for k in range(count):
         w = wheels[start + k]
         if not takes_part(w) or w.limit_round == 0 or w.rollers != 0:
@@ -267,13 +264,10 @@ def slide(
         r[BRAKE] = brake_torque(w, along, dt)
         r[FREE_ALONG] = 0.0
         r[FREE_LEFT] = 0.0
-        dx, dy = along - r[ALONG], left - r[LEFT]
-        vx += give[0] * (r[FX] * dx + r[LFX] * dy)
-        vy += give[0] * (r[FY] * dx + r[LFY] * dy)
-        wz += give[1] * (r[TORQUE] * dx + r[L_TORQUE] * dy)
+        velocity = pushed(velocity, r, (along - r[ALONG], left - r[LEFT]), give)
         r[ALONG] = along
         r[LEFT] = left
-    return vx, vy, wz
+    return velocity
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -325,14 +319,13 @@ def descent(
 ) -> float:
     """Return the share of the forces so far, 0 to 1, at which the energy E is least."""
     start, count = v.wheel0, v.n_wheels
-    dx, dy, da = 0.0, 0.0, 0.0
+    change = 0.0, 0.0, 0.0
     for k in range(count):
         if takes_part(wheels[start + k]):
             r = rows[k]
-            along, left = r[ALONG] * r[FREE_ALONG], r[LEFT] * r[FREE_LEFT]
-            dx += give[0] * (r[FX] * along + r[LFX] * left)
-            dy += give[0] * (r[FY] * along + r[LFY] * left)
-            da += give[1] * (r[TORQUE] * along + r[L_TORQUE] * left)
+            forces = r[ALONG] * r[FREE_ALONG], r[LEFT] * r[FREE_LEFT]
+            change = pushed(change, r, forces, give)
+    dx, dy, da = change
     vx, vy, wz = velocity[0] - dx, velocity[1] - dy, velocity[2] - da
     slope = 0.0
     curve = 0.0

@@ -165,8 +165,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         alpha = slip_angle(w.vx, w.vy)
         turned = alpha
         squared = w.vx * w.vx + w.vy * w.vy
-        slow = squared < STICK_SPEED * STICK_SPEED
-        if slow:
+        if squared < STICK_SPEED * STICK_SPEED:
             turned = angle_of_force(p, w, surface)
         most = capacities(p, w.normal, turned, p.s_sat)[0]
         motor, inertia = stopping_motor(w, most, dt)
@@ -186,9 +185,8 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         give = w.radius * w.radius * spin * most * (1.0 / p.s_sat)
         slip = settled_slip(w.vx, free, give)
         most_x = capacities(p, w.normal, turned, slip)[0]
-        if slow and surface * surface < STICK_SPEED * STICK_SPEED:
-            stick = 1.0 - math.sqrt(max(squared, surface * surface)) / STICK_SPEED
-            most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
+        stick = stick_share(max(squared, surface * surface))
+        most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
         most_y = capacities(p, w.normal, p.alpha_sat, slip)[1]
         if w.coupled == ACROSS and w.held == 0:
             w.side_give = side_give(p, w, alpha, most_y)

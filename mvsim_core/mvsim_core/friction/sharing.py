@@ -22,16 +22,15 @@ import math
 from numba import njit
 
 from mvsim_core.friction.wheel_rows import (
-    BRAKE,
+    AT_LIMIT,
     FREE_ALONG,
     FREE_LEFT,
-    L_TORQUE,
     LEFT,
     LFX,
-    LFY,
     LVX,
     LVY,
     LW,
+    pushed,
     takes_part,
 )
 from mvsim_core.state.arrays import FloatArray, Row, Rows
@@ -72,7 +71,7 @@ def share_out(  # noqa: PLR0913 (arrays of a kernel)
     """
     start, count = v.wheel0, v.n_wheels
     for k in range(count):
-        rows[k][BRAKE] = 0.0  # 1 for a wheel that is given its limit
+        rows[k][AT_LIMIT] = 0.0
     free = with_forces_across(wheels, v, rows, velocity, give, -1.0)
     for _ in range(count):
         enter_equations(wheels, v, rows, equations, free, give, dt)
@@ -80,18 +79,16 @@ def share_out(  # noqa: PLR0913 (arrays of a kernel)
         beyond = False
         for k in range(count):
             w, r = wheels[start + k], rows[k]
-            if not takes_part(w) or r[FREE_LEFT] == 0.0 or r[BRAKE] != 0.0:
+            if not takes_part(w) or r[FREE_LEFT] == 0.0 or r[AT_LIMIT] != 0.0:
                 continue
             slip = r[LVX] * vx + r[LVY] * vy + r[LW] * wz + w.side_bias
             r[LEFT] = -slip / (w.side_give + STIFF * dt / w.carried)
             if abs(r[LEFT]) > w.limit_y:
                 r[LEFT] = math.copysign(w.limit_y, r[LEFT])
-                r[BRAKE] = 1.0
+                r[AT_LIMIT] = 1.0
                 beyond = True
         if not beyond:
             break
-    for k in range(count):
-        rows[k][BRAKE] = 0.0
     return with_forces_across(wheels, v, rows, free, give, 1.0)
 
 
@@ -105,14 +102,11 @@ def with_forces_across(
     share: float,
 ) -> tuple[float, float, float]:
     """Return the velocity of an island with a share of all free forces across added."""
-    vx, vy, wz = velocity
     for k in range(v.n_wheels):
         r = rows[k]
         if takes_part(wheels[v.wheel0 + k]) and r[FREE_LEFT] != 0.0:
-            vx += give[0] * r[LFX] * share * r[LEFT]
-            vy += give[0] * r[LFY] * share * r[LEFT]
-            wz += give[1] * r[L_TORQUE] * share * r[LEFT]
-    return vx, vy, wz
+            velocity = pushed(velocity, r, (0.0, share * r[LEFT]), give)
+    return velocity
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -136,7 +130,7 @@ def enter_equations(  # noqa: PLR0913 (arrays of a kernel)
         if not takes_part(w) or r[FREE_LEFT] == 0.0:
             continue
         stiff, push = 0.0, r[LEFT]
-        if r[BRAKE] == 0.0:
+        if r[AT_LIMIT] == 0.0:
             stiff = 1.0 / (w.side_give + STIFF * dt / w.carried)
             push = -stiff * w.side_bias
         for i in range(3):

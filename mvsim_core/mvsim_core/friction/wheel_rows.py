@@ -20,7 +20,8 @@ ALONG, LEFT = 12, 13  # N, the force so far
 BRAKE = 14  # N m, torque of the brake so far
 # 1: the force along, or to the left, is to be found; 0: it is given
 FREE_ALONG, FREE_LEFT = 15, 16
-COLUMNS = 17
+AT_LIMIT = 17  # 1: its force to the left is the largest that there is
+COLUMNS = 18
 
 #: Values of WHEEL.coupled: the force is found by the model, here, here across the wheel only, or
 #: here, and the motor acts as a brake that does not turn the wheel backwards; or by the model, on
@@ -65,6 +66,29 @@ def enter_wheel(lead: Row, b: Row, w: Row, r: FloatArray) -> None:
     r[BRAKE] = 0.0
     r[FREE_ALONG] = 0.0 if w.coupled == ACROSS else 1.0
     r[FREE_LEFT] = 0.0 if w.rollers != 0 else 1.0
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def pushed(
+    velocity: tuple[float, float, float],
+    r: FloatArray,
+    forces: tuple[float, float],
+    give: tuple[float, float],
+) -> tuple[float, float, float]:
+    """Return the velocity of an island that forces along and to the left of a wheel push too.
+
+    Args:
+        velocity: Of its centre of mass after the step [m/s, m/s, rad/s].
+        r: Scratch row of the wheel.
+        forces: Along its grip and to the left of it [N].
+        give: What 1 N and 1 N m change of the velocity.
+    """
+    along, left = forces
+    return (
+        velocity[0] + give[0] * (r[FX] * along + r[LFX] * left),
+        velocity[1] + give[0] * (r[FY] * along + r[LFY] * left),
+        velocity[2] + give[1] * (r[TORQUE] * along + r[L_TORQUE] * left),
+    )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -238,22 +238,6 @@ class Simulation:
         return local_bounds(find_entity(self.require_world(), name).handle)
 
     # ------------------------------------------------------------------- world
-    def load(self, uri: str, text: str) -> None:
-        """Load another world, which is stopped; the clock goes on.
-
-        If it cannot be loaded, for whatever reason, the present one stays in its state.
-
-        Raises:
-            RequestError: With the code of LoadWorld.
-        """
-        self.begin_load()
-        try:
-            world = self.read_world(uri, text)
-        except BaseException:
-            self.end_load(None)
-            raise
-        self.end_load(world)
-
     def begin_load(self) -> None:
         """Let the present world stand still while another one is read.
 
