@@ -72,9 +72,9 @@ GROUP = np.dtype(
 #: Groups with fewer bodies, or looked at by fewer fans in a call, are searched one by one: sorting
 #: them into cells would cost more than it saves.
 CELLS_FROM, FANS_FROM = 48, 6
-#: Rays go from cell to cell if more than one body for so many rays is in range: looking at a body
-#: costs as much as passing through some cells.
-RAYS_A_BODY = 3
+#: Rays go from cell to cell if more than one body for so many rays is in range, each counted in
+#: all its cells; otherwise the fan looks at these bodies. One costs as much as some cells.
+RAYS_A_BODY = 1
 #: Bodies that reach farther than this many cells are in no cell.
 WIDEST = 1.5
 #: Bodies that are farther away [m] are in no cell and never seen.
@@ -315,7 +315,6 @@ def trace_kernel(  # noqa: PLR0913 (arrays of a kernel)
     """
     # Arrays are taken out of tuples once: each time costs two atomic operations.
     shapes, corners, chunks = walls
-    placed_shapes, placed_corners = placed
     refreshed = np.zeros(groups.size, np.bool_)
     sorted_copy = -1
     order, first, frame = _into_cells(outlines, 0, 0)
@@ -339,18 +338,23 @@ def trace_kernel(  # noqa: PLR0913 (arrays of a kernel)
                 order, first, frame = _into_cells(outlines, group.start, group.count)
                 sorted_copy = fan.copy
                 seen = np.zeros(outlines.size, np.int64)
-        begin, end, in_cells = group.start, group.start + group.count, False
-        if sorted_copy == fan.copy and abs(fan.x) < FARTHEST and abs(fan.y) < FARTHEST:
-            in_cells = _bodies_near(fan, first, frame) * RAYS_A_BODY > fan.n
-        if in_cells:
-            begin, end = first[first.size - 2], first[first.size - 1]  # those in no cell
-        for k in range(begin, end):
-            outline = outlines[order[k] if in_cells else k]
-            if _is_visible(fan, outline, rays):
-                _place(outline, local, placed, bodies[outline.row])
-                for i in range(outline.first, outline.first + outline.count):
-                    trace_shape(fan, placed_shapes[i], placed_corners, rays)
-        if in_cells:
+        by_cell = sorted_copy == fan.copy and abs(fan.x) < FARTHEST and abs(fan.y) < FARTHEST
+        if not by_cell:
+            for k in range(group.start, group.start + group.count):
+                _look_at(fan, outlines[k], local, placed, bodies, rays)
+            continue
+        for k in range(first[first.size - 2], first[first.size - 1]):  # those in no cell
+            _look_at(fan, outlines[order[k]], local, placed, bodies, rays)
+        box = _box_of(fan, frame)
+        if _bodies_in(box, first, frame) * RAYS_A_BODY <= fan.n:
+            for y in range(box[2], box[3] + 1):
+                row = y * frame[3]
+                for k in range(first[row + box[0]], first[row + box[1] + 1]):
+                    place = order[k]
+                    if seen[place] != j + 1:
+                        seen[place] = j + 1
+                        _look_at(fan, outlines[place], local, placed, bodies, rays)
+        else:
             _walk_cells(
                 fan,
                 j + 1,
@@ -378,23 +382,46 @@ def _is_busy(fans: Rows, due: IntArray, j: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _bodies_near(fan: Record, first: IntArray, frame: tuple[float, float, float, int, int]) -> int:
-    """Return about how many bodies are within the range of a fan."""
+def _box_of(fan: Record, frame: tuple[float, float, float, int, int]) -> tuple[int, int, int, int]:
+    """Return the first and the last column and row of the cells within the range of a fan."""
     low_x, low_y, per_metre, columns, rows = frame
     far = fan.range_max
-    x0 = _cell(fan.x - far - low_x, per_metre, columns)
-    x1 = _cell(fan.x + far - low_x, per_metre, columns)
-    y0 = _cell(fan.y - far - low_y, per_metre, rows)
-    y1 = _cell(fan.y + far - low_y, per_metre, rows)
+    return (
+        _cell(fan.x - far - low_x, per_metre, columns),
+        _cell(fan.x + far - low_x, per_metre, columns),
+        _cell(fan.y - far - low_y, per_metre, rows),
+        _cell(fan.y + far - low_y, per_metre, rows),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _bodies_in(
+    box: tuple[int, int, int, int],
+    first: IntArray,
+    frame: tuple[float, float, float, int, int],
+) -> int:
+    """Return how many bodies are in a box of cells, each counted in all its cells."""
     count = 0
-    for y in range(y0, y1 + 1):
-        count += first[y * columns + x1 + 1] - first[y * columns + x0]
+    for y in range(box[2], box[3] + 1):
+        count += first[y * frame[3] + box[1] + 1] - first[y * frame[3] + box[0]]
     return count
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _cell(distance: float, per_metre: float, count: int) -> int:
     return int(min(max(distance * per_metre, 0.0), count - 1.0))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _look_at(
+    fan: Record, outline: Record, local: Shapes, placed: Shapes, bodies: Rows, rays: FloatArray
+) -> None:
+    """Shorten the rays of a fan to the shapes of a body, if any ray may meet them."""
+    if _is_visible(fan, outline, rays):
+        _place(outline, local, placed, bodies[outline.row])
+        shapes, corners = placed
+        for i in range(outline.first, outline.first + outline.count):
+            trace_shape(fan, shapes[i], corners, rays)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
