@@ -14,8 +14,14 @@ from mvsim_core import load_world
 from mvsim_core.controllers.pid import filter_set_point, pid_output, take_set_point
 from mvsim_core.dynamics.drivetrain import split_torque
 from mvsim_core.friction.default import ground_drag
-from mvsim_core.friction.ellipse import PARAMS, capacities, settled_slip, slip_angle
-from mvsim_core.state.arrays import GAINS, PID, Rows
+from mvsim_core.friction.ellipse import (
+    PARAMS,
+    angle_of_force,
+    capacities,
+    settled_slip,
+    slip_angle,
+)
+from mvsim_core.state.arrays import GAINS, PID, WHEEL, Rows
 from tests.physics.worlds import car, cart, twist_pid, world
 
 G = 9.81
@@ -98,6 +104,30 @@ def test_ellipse_capacities_on_a_grid() -> None:
             got = capacities(p, 50.0, float(alpha), float(s))
             assert got == pytest.approx((along, across), abs=1e-9)
             assert got == capacities(p, 50.0, -float(alpha), -float(s))
+
+
+@pytest.mark.parametrize("s", [0.0, 0.02, 0.07, 0.1])
+@pytest.mark.parametrize("alpha", [0.0, 0.03, -0.08, 0.0999])
+def test_a_tyre_at_rest_shows_its_slip_angle_by_its_forces(alpha: float, s: float) -> None:
+    """Forces at a slip angle and ratio give the angle back: nothing jumps when it starts."""
+    p = params(c_alpha_s=0.4, c_s_alpha=0.5)
+    w = np.zeros(1, WHEEL).view(np.recarray)
+    w.yaw_c, w.yaw_s, w.normal = math.cos(0.3), math.sin(0.3), 50.0
+    along, across = capacities(p, 50.0, alpha, s)
+    w.fx = w.yaw_c * along - w.yaw_s * math.copysign(across, -alpha)
+    w.fy = w.yaw_s * along + w.yaw_c * math.copysign(across, -alpha)
+    assert angle_of_force(p, w[0], 0.0) == pytest.approx(abs(alpha), abs=1e-9)
+    w.fy += 1e3
+    assert angle_of_force(p, w[0], 0.0) == 0.1  # more than it can give
+
+
+def test_a_tyre_that_spins_at_rest_has_less_across() -> None:
+    p = params()
+    w = np.zeros(1, WHEEL).view(np.recarray)
+    w.yaw_c, w.normal = 1.0, 50.0
+    w.fy = 0.8 * capacities(p, 50.0, 0.1, 1.0)[1]
+    assert angle_of_force(p, w[0], 3.0) == pytest.approx(0.08)
+    assert angle_of_force(p, w[0], -3.0) == pytest.approx(0.08)
 
 
 def test_ellipse_with_full_coupling_has_no_capacity_left_and_no_nan() -> None:

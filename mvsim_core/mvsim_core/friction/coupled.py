@@ -176,8 +176,10 @@ def couple_vehicle(  # noqa: PLR0913 (arrays of a kernel)
             enter_wheel(lead, b, wheels[start + k], rows[k])
     gx, gy, gz = slide(wheels, v, rows, give, dt)
     velocity = velocity[0] + gx, velocity[1] + gy, velocity[2] + gz
+    rounds = ROUNDS
     if begin and only_across(wheels, v, rows):
-        velocity = share_out(wheels, v, rows, equations, velocity, give, dt)
+        velocity, found = share_out(wheels, v, rows, equations, velocity, give, dt)
+        rounds = 0 if found and b.leader < 0 else ROUNDS
     elif begin:
         share = descent(wheels, v, rows, velocity, give, dt)
         for k in range(count):
@@ -189,7 +191,7 @@ def couple_vehicle(  # noqa: PLR0913 (arrays of a kernel)
                 r[ALONG] += along
                 r[LEFT] += left
     first = 0.0
-    for turn in range(ROUNDS):
+    for turn in range(rounds):
         worst = 0.0
         for k in range(count):
             w = wheels[start + k]
@@ -244,12 +246,17 @@ def slide(
         What that adds to the velocity of the island [m/s, m/s, rad/s].
     """
     start, count = v.wheel0, v.n_wheels
+    velocity = 0.0, 0.0, 0.0
+    circles = False
+    for k in range(count):
+        circles = circles or wheels[start + k].limit_round != 0
+    if not circles:
+        return velocity
     reach = 0.0
     for k in range(count):
         if takes_part(wheels[start + k]):
             w = wheels[start + k]
             reach += math.sqrt(trace(rows[k], give)) * max(w.limit_x, w.limit_y)
-    velocity = 0.0, 0.0, 0.0
     for k in range(count):
         w = wheels[start + k]
         if not takes_part(w) or w.limit_round == 0 or w.rollers != 0:
@@ -357,16 +364,17 @@ def improve(
     """Give one wheel the force of least energy; return its changes along and to the left [N]."""
     vx, vy, wz = velocity
     lin, ang = give
-    tt = lin * (r[VX] * r[FX] + r[VY] * r[FY]) + ang * r[W] * r[TORQUE]
-    tl = lin * (r[VX] * r[LFX] + r[VY] * r[LFY]) + ang * r[W] * r[L_TORQUE]
     ll = lin * (r[LVX] * r[LFX] + r[LVY] * r[LFY]) + ang * r[LW] * r[L_TORQUE]
     old, old_left = r[ALONG], r[LEFT]
-    bt = r[VX] * vx + r[VY] * vy + r[W] * wz - tt * old - tl * old_left
-    bl = r[LVX] * vx + r[LVY] * vy + r[LW] * wz - tl * old - ll * old_left
     if r[FREE_ALONG] == 0.0:
-        left = -(bl + tl * old + w.side_bias) / (ll + w.side_give)
+        slip = r[LVX] * vx + r[LVY] * vy + r[LW] * wz - ll * old_left
+        left = -(slip + w.side_bias) / (ll + w.side_give)
         r[LEFT] = min(max(left, -w.limit_y), w.limit_y)
         return 0.0, r[LEFT] - old_left
+    tt = lin * (r[VX] * r[FX] + r[VY] * r[FY]) + ang * r[W] * r[TORQUE]
+    tl = lin * (r[VX] * r[LFX] + r[VY] * r[LFY]) + ang * r[W] * r[L_TORQUE]
+    bt = r[VX] * vx + r[VY] * vy + r[W] * wz - tt * old - tl * old_left
+    bl = r[LVX] * vx + r[LVY] * vy + r[LW] * wz - tl * old - ll * old_left
     along, left, r[BRAKE] = wheel_force(w, (tt, tl, ll), (bt, bl), (old, old_left), dt)
     r[ALONG] = along
     r[LEFT] = left

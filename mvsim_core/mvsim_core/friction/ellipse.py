@@ -64,6 +64,17 @@ def slip_angle(vx: float, vy: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def turned_across(b: Row, w: Row, dt: float) -> float:
+    """Return the speed across that a wheel has lost by the turn of its body in a step [m/s].
+
+    Force and slip of a tyre agree before a body turns by ω dt. What the velocity v of its centre
+    of mass turns by then in its frame, ω dt v across, is no slip that a force has left.
+    """
+    along = w.vx + b.wz * (w.yaw_c * (w.y - b.com_y) - w.yaw_s * (w.x - b.com_x))
+    return float(b.wz * dt * along)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def capacities(p: Row, normal: float, alpha: float, s: float) -> tuple[float, float]:
     """Return the largest longitudinal and lateral force at a slip angle and ratio [N]."""
     a = clamp(alpha, p.alpha_sat)
@@ -98,24 +109,37 @@ def settled_slip(vx: float, free: float, give: float) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def angle_of_force(p: Row, w: Row, surface: float) -> float:
-    """Return the slip angle [rad] of which a wheel shows the force across of the step before.
+    """Return the slip angle [rad] of which a wheel shows the forces of the step before.
 
     Of a tyre at rest any angle may be that of its motion to come: what it gives along follows
     from what is asked of it across. So it neither loses nor gets back force by starting to move.
+    With a and s the slips as shares of their saturations, its forces as shares of the largest are
+    s √(1 - C_sα a²) and a √(1 - C_αs s²), a quadratic equation for s². A tyre that spins shows s
+    itself, which is more than what its force says.
 
     Args:
         p: Parameters of the tyre.
         w: Row of WHEEL.
         surface: Its surface speed [m/s].
     """
-    across = abs(w.yaw_c * w.fy - w.yaw_s * w.fx)
-    slip = clamp((surface - w.vx) / max(abs(surface), 1e-12), 1.0)
-    most = capacities(p, w.normal, p.alpha_sat, slip)[1]
-    return float(p.alpha_sat * min(1.0, across / most)) if most > 0.0 else 0.0
+    along = (w.yaw_c * w.fx + w.yaw_s * w.fy) / max(w.normal * p.c_s * p.s_sat, 1e-12)
+    across = (w.yaw_c * w.fy - w.yaw_s * w.fx) / max(w.normal * p.c_alpha * p.alpha_sat, 1e-12)
+    along *= along
+    across *= across
+    slip = clamp((surface - w.vx) / max(abs(surface), 1e-12), p.s_sat) / p.s_sat
+    slip *= slip
+    half = 0.5 * (1.0 - p.c_s_alpha * across + p.c_alpha_s * along)
+    root = half * half - p.c_alpha_s * along
+    if root < 0.0 or half <= 0.0:
+        slip = 1.0
+    else:
+        slip = max(slip, min(along / (half + math.sqrt(root)), 1.0))
+    left = 1.0 - p.c_alpha_s * slip
+    return float(p.alpha_sat * math.sqrt(across / left)) if across < left else float(p.alpha_sat)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def side_give(p: Row, w: Row, alpha: float, most: float) -> float:
+def side_give(p: Row, w: Row, across: float, alpha: float, most: float) -> float:
     """Return by how much a tyre slips across for its force across [m/s per N].
 
     Taken at the start of a step, the force of its slip angle throws the wheel to the other side
@@ -124,7 +148,8 @@ def side_give(p: Row, w: Row, alpha: float, most: float) -> float:
     Args:
         p: Parameters of the tyre.
         w: Row of WHEEL.
-        alpha: Slip angle at the start of the step [rad].
+        across: Speed across at the start of the step [m/s].
+        alpha: Slip angle that follows from it [rad].
         most: Largest force across at its slip ratio [N].
     """
     size = abs(alpha)
@@ -134,7 +159,7 @@ def side_give(p: Row, w: Row, alpha: float, most: float) -> float:
     if size >= p.alpha_sat:
         speed *= math.tan(p.alpha_sat) / p.alpha_sat
     elif size > 0.0:
-        speed = abs(w.vy) / size
+        speed = abs(across) / size
     return float(speed * p.alpha_sat / max(most, 1e-12))
 
 
@@ -162,7 +187,8 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             continue
         surface = w.omega * w.radius
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
-        alpha = slip_angle(w.vx, w.vy)
+        across = w.vy + turned_across(bodies[w.body], w, dt)
+        alpha = slip_angle(w.vx, across)
         turned = alpha
         squared = w.vx * w.vx + w.vy * w.vy
         if squared < STICK_SPEED * STICK_SPEED:
@@ -185,11 +211,10 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         give = w.radius * w.radius * spin * most * (1.0 / p.s_sat)
         slip = settled_slip(w.vx, free, give)
         most_x = capacities(p, w.normal, turned, slip)[0]
-        stick = stick_share(max(squared, surface * surface))
-        most_x = max(most_x, stick * w.normal * p.c_s * p.s_sat)
+        most_x = max(most_x, stick_share(max(squared, surface * surface)) * most)
         most_y = capacities(p, w.normal, p.alpha_sat, slip)[1]
         if w.coupled == ACROSS and w.held == 0:
-            w.side_give = side_give(p, w, alpha, most_y)
+            w.side_give = side_give(p, w, across, alpha, most_y)
             w.stick = stick_share(squared)
         else:
             most_y *= max(min(abs(alpha) / p.alpha_sat, 1.0), stick_share(squared))
@@ -197,7 +222,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             most = min(most, w.region_mu * w.normal)
             most_x = min(most_x, w.region_mu * w.normal)
             most_y = min(most_y, w.region_mu * w.normal)
-        w.limit_x = max(most, most_x)
+        w.limit_x = most
         w.limit_y = most_y
         w.limit_round = 0
         if w.held != 0:
@@ -212,7 +237,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
         along = clamp(stop_slip(w, torque, inertia, dt), most_x)
         w.omega += (torque - w.radius * along) * spin
         if p.hold != 0:
-            along += slope_hold(w, along, max(most, most_x), dt)  # a held tyre slips as needed
+            along += slope_hold(w, along, most, dt)  # a held tyre slips as needed
         set_force(w, along, lateral)
 
 

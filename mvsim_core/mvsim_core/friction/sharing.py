@@ -22,7 +22,6 @@ import math
 from numba import njit
 
 from mvsim_core.friction.wheel_rows import (
-    AT_LIMIT,
     FREE_ALONG,
     FREE_LEFT,
     LEFT,
@@ -30,6 +29,7 @@ from mvsim_core.friction.wheel_rows import (
     LVX,
     LVY,
     LW,
+    STIFFNESS,
     pushed,
     takes_part,
 )
@@ -57,8 +57,8 @@ def share_out(  # noqa: PLR0913 (arrays of a kernel)
     velocity: tuple[float, float, float],
     give: tuple[float, float],
     dt: float,
-) -> tuple[float, float, float]:
-    """Share the forces across out among the wheels of a vehicle; return its velocity with them.
+) -> tuple[tuple[float, float, float], bool]:
+    """Share the forces across out among the wheels of a vehicle.
 
     Args:
         wheels: WHEEL.
@@ -68,28 +68,36 @@ def share_out(  # noqa: PLR0913 (arrays of a kernel)
         velocity: Velocity of its island after the step with the forces so far.
         give: What 1 N and 1 N m change of it.
         dt: Time step [s].
+
+    Returns:
+        The velocity with them; whether all are below their limits, so that no better ones exist.
     """
     start, count = v.wheel0, v.n_wheels
     for k in range(count):
-        rows[k][AT_LIMIT] = 0.0
+        w, r = wheels[start + k], rows[k]
+        r[STIFFNESS] = 0.0
+        if takes_part(w) and r[FREE_LEFT] != 0.0:
+            r[STIFFNESS] = 1.0 / (w.side_give + STIFF * dt / w.carried)
     free = with_forces_across(wheels, v, rows, velocity, give, -1.0)
+    below = True
     for _ in range(count):
-        enter_equations(wheels, v, rows, equations, free, give, dt)
+        enter_equations(wheels, v, rows, equations, free, give)
         vx, vy, wz = solve3(equations)
         beyond = False
         for k in range(count):
             w, r = wheels[start + k], rows[k]
-            if not takes_part(w) or r[FREE_LEFT] == 0.0 or r[AT_LIMIT] != 0.0:
+            if r[STIFFNESS] == 0.0:
                 continue
             slip = r[LVX] * vx + r[LVY] * vy + r[LW] * wz + w.side_bias
-            r[LEFT] = -slip / (w.side_give + STIFF * dt / w.carried)
+            r[LEFT] = -slip * r[STIFFNESS]
             if abs(r[LEFT]) > w.limit_y:
                 r[LEFT] = math.copysign(w.limit_y, r[LEFT])
-                r[AT_LIMIT] = 1.0
+                r[STIFFNESS] = 0.0
                 beyond = True
         if not beyond:
             break
-    return with_forces_across(wheels, v, rows, free, give, 1.0)
+        below = False
+    return with_forces_across(wheels, v, rows, free, give, 1.0), below
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -110,14 +118,13 @@ def with_forces_across(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def enter_equations(  # noqa: PLR0913 (arrays of a kernel)
+def enter_equations(
     wheels: Rows,
     v: Row,
     rows: FloatArray,
     equations: FloatArray,
     free: tuple[float, float, float],
     give: tuple[float, float],
-    dt: float,
 ) -> None:
     """Write the three equations of the velocity of an island whose wheels stick or slip across."""
     a = equations
@@ -129,10 +136,8 @@ def enter_equations(  # noqa: PLR0913 (arrays of a kernel)
         w, r = wheels[v.wheel0 + k], rows[k]
         if not takes_part(w) or r[FREE_LEFT] == 0.0:
             continue
-        stiff, push = 0.0, r[LEFT]
-        if r[AT_LIMIT] == 0.0:
-            stiff = 1.0 / (w.side_give + STIFF * dt / w.carried)
-            push = -stiff * w.side_bias
+        stiff = r[STIFFNESS]
+        push = -stiff * w.side_bias if stiff > 0.0 else r[LEFT]
         for i in range(3):
             a[i, 0] += stiff * r[LFX + i] * r[LVX]
             a[i, 1] += stiff * r[LFX + i] * r[LVY]

@@ -20,7 +20,7 @@ ALONG, LEFT = 12, 13  # N, the force so far
 BRAKE = 14  # N m, torque of the brake so far
 # 1: the force along, or to the left, is to be found; 0: it is given
 FREE_ALONG, FREE_LEFT = 15, 16
-AT_LIMIT = 17  # 1: its force to the left is the largest that there is
+STIFFNESS = 17  # N s/m, of its force to the left; 0 where that is the largest that there is
 COLUMNS = 18
 
 #: Values of WHEEL.coupled: the force is found by the model, here, here across the wheel only, or
