@@ -42,24 +42,33 @@ def generate_test_description() -> Any:
             }
         ],
     )
-    return description("depot", node)
+    # Slower than real time, so that a busy machine drops no clouds: KISS-ICP corrects each for the
+    # motion since the one before it, which is too much for the first one after a gap.
+    return description("depot", node, realtime_factor="0.4")
 
 
 class TestKissIcp(ConsumerTest):
     def test_it_follows_the_robot(self) -> None:
         self.observer.subscribe("/kiss/odometry", Odometry)
         eventually(lambda: self.observer.all("/kiss/odometry"), "odometry", START)
-        begin = pose_matrix(self.observer.newest("/ground_truth/odom").pose.pose)
-        command = TwistStamped()
-        command.twist.linear.x, command.twist.angular.z = 0.8, 0.07  # along the ring of the depot
-        with self.observer.repeat("/cmd_vel", command):
-            self.wait_simulated(15.0)
-        self.wait_simulated(2.0)  # it stands, so that the times of the two need not agree
-        truth = pose_matrix(self.observer.newest("/ground_truth/odom").pose.pose)
-        found = pose_matrix(self.observer.newest("/kiss/odometry").pose.pose)
-        moved = np.linalg.inv(begin) @ truth
+        # Its map begins with the rings of one scan, which move with the robot over flat ground: it
+        # takes the first metres for shorter than they are.
+        begin, found_begin = self.drive(5.0)
+        end, found_end = self.drive(15.0)
+        moved = np.linalg.inv(begin) @ end
         way = float(np.hypot(*moved[:2, 3]))
-        assert way > 3.0
-        error = np.linalg.inv(moved) @ found
-        assert np.hypot(*error[:2, 3]) < 0.1 + 0.02 * way
+        assert way > 8.0
+        error = np.linalg.inv(moved) @ np.linalg.inv(found_begin) @ found_end
+        assert np.hypot(*error[:2, 3]) < 0.1 + 0.01 * way
         assert abs(math.atan2(error[1, 0], error[0, 0])) < math.radians(2.0)
+
+    def drive(self, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+        """Drive along the ring; return where the robot is and where it seems to be."""
+        command = TwistStamped()
+        command.twist.linear.x, command.twist.angular.z = 0.8, 0.07
+        with self.observer.repeat("/cmd_vel", command):
+            self.wait_simulated(seconds)
+        self.wait_simulated(2.0)  # it stands, so that the times of the two need not agree
+        topics = "/ground_truth/odom", "/kiss/odometry"
+        truth, found = (pose_matrix(self.observer.newest(topic).pose.pose) for topic in topics)
+        return truth, found

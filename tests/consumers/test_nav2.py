@@ -84,7 +84,9 @@ class TestNav2(Nav2Test):
         eventually(lambda: publisher.get_subscription_count(), "AMCL")
         publisher.publish(guess)
         self.wait_simulated(2.0)
-        self.drive_to(truth.position.x + 2.0, truth.position.y)
+        # AMCL corrects itself while the robot moves; Nav2's own parameters need more than 2 m.
+        self.drive_towards(truth.position.x + 2.0, truth.position.y)
+        self.drive_to(truth.position.x, truth.position.y)
         assert self.error_of_map() < 0.2
 
     def test_2_goals_are_reached_without_a_collision(self) -> None:
