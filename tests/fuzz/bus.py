@@ -23,7 +23,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import zmq
@@ -177,23 +176,31 @@ def say(line: str) -> None:
 ROLES = {"read": read_all, "garbage": send_garbage, "join": join_late}
 
 
+#: A client leaves the world's processors, if it may have others, before it imports anything. Not
+#: between fork and exec: copying the tables of this process's memory would stop its steps.
+STEP_ASIDE = """
+import os, runpy, sys
+cores, niceness = sys.argv.pop(1), int(sys.argv.pop(1))
+os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
+os.nice(niceness)
+runpy.run_module("tests.fuzz.bus", run_name="__main__", alter_sys=True)
+"""
+
+
 def start(role: str, port: int, seed: int) -> subprocess.Popen[bytes]:
-    """Start a client in a process of its own."""
+    """Start a client in a process of its own; those that mean harm are nice.
+
+    What takes the processor is none of the bus's faults.
+    """
+    here = os.sched_getaffinity(0)
+    cores = here if len(here) == (os.cpu_count() or 1) else _halves()[1]
+    aside = [",".join(map(str, cores)), "0" if seed == HONEST else "19"]
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.fuzz.bus", "--role", role, str(port), str(seed)],
+        [sys.executable, "-c", STEP_ASIDE, *aside, "--role", role, str(port), str(seed)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=Path(__file__).parents[2],
-        preexec_fn=partial(_step_aside, seed),  # before it imports anything
     )
-
-
-def _step_aside(seed: int) -> None:
-    """Leave the processors of a world that is apart; clients that mean harm are nice besides."""
-    if len(os.sched_getaffinity(0)) < (os.cpu_count() or 1):
-        os.sched_setaffinity(0, set(_halves()[1]))
-    if seed != HONEST:
-        os.nice(19)  # what takes the processor is none of the bus's faults
 
 
 # -------------------------------------------------------------------- the world
