@@ -20,8 +20,9 @@ from mvsim_core.friction.ellipse import (
     capacities,
     settled_slip,
     slip_angle,
+    turned_across,
 )
-from mvsim_core.state.arrays import GAINS, PID, WHEEL, Rows
+from mvsim_core.state.arrays import BODY, GAINS, PID, WHEEL, Rows
 from tests.physics.worlds import car, cart, twist_pid, world
 
 G = 9.81
@@ -128,6 +129,27 @@ def test_a_tyre_that_spins_at_rest_has_less_across() -> None:
     w.fy = 0.8 * capacities(p, 50.0, 0.1, 1.0)[1]
     assert angle_of_force(p, w[0], 3.0) == pytest.approx(0.08)
     assert angle_of_force(p, w[0], -3.0) == pytest.approx(0.08)
+
+
+@pytest.mark.parametrize("leader", [-1, 0])
+def test_the_velocity_that_turns_is_that_of_the_centre_of_the_island(leader: int) -> None:
+    """ω dt v across: v is that of what is welded together, also for a wheel of a member."""
+    bodies = np.zeros(2, BODY)
+    bodies["leader"] = -1, leader
+    bodies["com_x"], bodies["com_y"], bodies["wz"] = (0.4, 0.05), (-0.1, 0.02), 0.7
+    bodies["off_x"][1], bodies["off_y"][1], bodies["off_yaw"][1] = 0.5, 0.2, 0.6
+    w = np.zeros(1, WHEEL).view(np.recarray)
+    w.body, w.x, w.y, w.yaw_c, w.yaw_s = 1, 0.1, 0.25, math.cos(0.3), math.sin(0.3)
+    velocity, place, centre, heading = np.array((1.2, 0.3)), (0.1, 0.25), (0.05, 0.02), 0.3
+    if leader == 0:  # in its frame
+        c, s = math.cos(0.6), math.sin(0.6)
+        place = 0.5 + c * 0.1 - s * 0.25, 0.2 + s * 0.1 + c * 0.25
+        centre, heading = (0.4, -0.1), 0.9
+    x, y = np.subtract(place, centre)
+    ahead = np.array((math.cos(heading), math.sin(heading)))
+    w.vx = (velocity + 0.7 * np.array((-y, x))) @ ahead
+    expected = 0.7 * 0.01 * (velocity @ ahead)
+    assert turned_across(bodies, w[0], 0.01) == pytest.approx(expected, rel=1e-12)
 
 
 def test_ellipse_with_full_coupling_has_no_capacity_left_and_no_nan() -> None:

@@ -127,6 +127,17 @@ def roll_along(b: Row, wheels: Rows, v: Row, dt: float) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def center_of_island(bodies: Rows, b: Row) -> tuple[float, float]:
+    """Return where the centre of mass of a vehicle's island is, vehicle frame [m]."""
+    if b.leader < 0:
+        return b.com_x, b.com_y
+    lead = bodies[b.leader]
+    c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
+    x, y = lead.com_x - b.off_x, lead.com_y - b.off_y
+    return c * x + s * y, -s * x + c * y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def reference_velocity(bodies: Rows, b: Row, vx: float, vy: float) -> tuple[float, float]:
     """Return the velocity of a vehicle's reference point along the ground, vehicle frame [m/s].
 
@@ -138,12 +149,7 @@ def reference_velocity(bodies: Rows, b: Row, vx: float, vy: float) -> tuple[floa
         vx: Velocity of the reference point in plan view [m/s].
         vy: Its other component.
     """
-    lead = bodies[b.leader] if b.leader >= 0 else b
-    x, y = lead.com_x, lead.com_y
-    if b.leader >= 0:
-        c, s = math.cos(b.off_yaw), math.sin(b.off_yaw)
-        x, y = x - b.off_x, y - b.off_y
-        x, y = c * x + s * y, -s * x + c * y
+    x, y = center_of_island(bodies, b)
     vx, vy = to_ground(b, vx - b.wz * y, vy + b.wz * x)
     return vx + b.wz * y, vy - b.wz * x
 

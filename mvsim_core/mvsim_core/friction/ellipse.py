@@ -17,6 +17,7 @@ from mvsim_core.friction.base import FRICTION, TableFriction
 from mvsim_core.friction.casters import caster_forces
 from mvsim_core.friction.contact import (
     NEAR_STOP,
+    center_of_island,
     clamp,
     rolling_torque,
     set_force,
@@ -64,13 +65,16 @@ def slip_angle(vx: float, vy: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def turned_across(b: Row, w: Row, dt: float) -> float:
+def turned_across(bodies: Rows, w: Row, dt: float) -> float:
     """Return the speed across that a wheel has lost by the turn of its body in a step [m/s].
 
-    Force and slip of a tyre agree before a body turns by ω dt. What the velocity v of its centre
-    of mass turns by then in its frame, ω dt v across, is no slip that a force has left.
+    Force and slip of a tyre agree before a body turns by ω dt. What the velocity v of the centre
+    of mass of its island turns by then in its frame, ω dt v across, is no slip that a force has
+    left.
     """
-    along = w.vx + b.wz * (w.yaw_c * (w.y - b.com_y) - w.yaw_s * (w.x - b.com_x))
+    b = bodies[w.body]
+    x, y = center_of_island(bodies, b)
+    along = w.vx + b.wz * (w.yaw_c * (w.y - y) - w.yaw_s * (w.x - x))
     return float(b.wz * dt * along)
 
 
@@ -187,7 +191,7 @@ def ellipse_kernel(bodies: Rows, wheels: Rows, params: Rows, ids: IntArray, dt: 
             continue
         surface = w.omega * w.radius
         c_rr = p.c_rr if math.isnan(w.region_c_rr) else w.region_c_rr
-        across = w.vy + turned_across(bodies[w.body], w, dt)
+        across = w.vy + turned_across(bodies, w, dt)
         alpha = slip_angle(w.vx, across)
         turned = alpha
         squared = w.vx * w.vx + w.vy * w.vy
