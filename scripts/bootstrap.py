@@ -31,6 +31,7 @@ REQUIREMENTS = {
 }
 PACKAGES = ["mvsim_core", "mvsim_ros2"]
 CAMERA_PACKAGES = ["libegl1", "libgl1", "libgl1-mesa-dri"]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 INTERFACES = ["pypi/src", "pypi/rosidl_wheel", "mvsim_msgs"]
 TAG = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
 """What compiled modules depend on, such as `cpython-311-linux-x86_64`."""
@@ -65,7 +66,7 @@ def main(kind: str) -> None:
         check_platform()
         install_system_packages(missing_packages())
         if kind == "dev":
-            install_camera_packages()
+            install_optional_packages()
         make_environment()
         say("Python packages")
         pip("install", "-r", BUILD)
@@ -165,14 +166,27 @@ def install_system_packages(names: list[str]) -> None:
             raise SetupError(f"could not install system packages; try: {' '.join(install)}")
 
 
-def install_camera_packages() -> None:
-    """Installs software OpenGL where that needs no password: without it camera tests skip."""
-    if ctypes.util.find_library("EGL") and ctypes.util.find_library("GL"):
+def install_optional_packages() -> None:
+    """Installs what some tests need, where that needs no password: without it they skip."""
+    wanted = []
+    if not (ctypes.util.find_library("EGL") and ctypes.util.find_library("GL")):
+        wanted.append(("cameras", CAMERA_PACKAGES))
+    if not any(shutil.which(name) for name in BROWSERS) and on_debian():
+        wanted.append(("the viewer", ["chromium"]))
+    if not wanted:
         return
+    names = [name for _, packages in wanted for name in packages]
     if root_prefix() is None or not shutil.which("apt-get"):
-        say(f"note: tests of cameras will be skipped, for want of {' '.join(CAMERA_PACKAGES)}")
+        parts = " and ".join(part for part, _ in wanted)
+        say(f"note: tests of {parts} will be skipped, for want of {' '.join(names)}")
         return
-    install_system_packages(CAMERA_PACKAGES)
+    install_system_packages(names)
+
+
+def on_debian() -> bool:
+    """Whether this is Debian, whose Chromium is a package; Ubuntu's needs a running snapd."""
+    release = Path("/etc/os-release")
+    return release.exists() and "ID=debian" in release.read_text().split()
 
 
 def root_prefix() -> "list[str] | None":

@@ -21,6 +21,8 @@ VARIABLE = "NUMBA_CACHE_DIR"
 SOURCES = Path(__file__).parent
 #: Versions that are kept, so that several branches and installations each keep their cache.
 KEEP = 4
+#: Rooms above all kernels (docs/ARCHITECTURE.md): what they say is in no kernel.
+WITHOUT_KERNELS = ("assembly", "bags", "batches", "bench", "cli", "comms", "envs", "viewer")
 
 
 def choose_kernel_cache() -> None:
@@ -36,9 +38,14 @@ def choose_kernel_cache() -> None:
 
 
 def _version(sources: Path) -> str:
-    """Return a hash of the sizes and times of all source files, by which numba decides too."""
+    """Return a hash of the sizes and times of all source files that kernels can depend on.
+
+    Sizes and times are what numba decides by too.
+    """
     digest = hashlib.sha256()
     for path in sorted(sources.rglob("*.py")):
+        if path.relative_to(sources).parts[0] in WITHOUT_KERNELS:
+            continue
         status = path.stat()
         digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()[:16]

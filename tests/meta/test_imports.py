@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mvsim_core.kernel_cache import WITHOUT_KERNELS
+
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "mvsim_core" / "mvsim_core"
 BRIDGE = ROOT / "mvsim_ros2" / "mvsim_ros2"
@@ -77,6 +79,15 @@ def test_bridge_knows_no_physics(path: Path) -> None:
     assert not roots & {"numba", "pyb2d3", "scipy"}
     inside = {name.split(".")[1] for name in _imports(path) if name.startswith("mvsim_core.")}
     assert not inside & {"controllers", "dynamics", "friction", "solver", "terrain", "xmlfile"}
+
+
+@pytest.mark.parametrize("path", CORE_FILES, ids=lambda p: str(p.relative_to(CORE)))
+def test_the_kernels_cache_covers_all_that_kernels_depend_on(path: Path) -> None:
+    if _part(path) in WITHOUT_KERNELS:
+        assert "njit(" not in path.read_text(), "the cache would not see a change of this kernel"
+    elif path != CORE / "__init__.py":
+        used = {name.split(".")[1] for name in _imports(path) if name.startswith("mvsim_core.")}
+        assert not used & set(WITHOUT_KERNELS), "a kernel of this room could depend on these"
 
 
 def test_every_room_has_its_place() -> None:
