@@ -87,6 +87,12 @@ class Client:
         self._subscriber: Subscriber | None = None
         self._services: ServiceSocket | None = None
 
+    def send_published(self) -> None:
+        """Send what was given to publications without waking the thread of the sockets."""
+        thread = self._thread
+        if thread is not None:
+            thread.wake_for_work()
+
     # ------------------------------------------------------------ connection
     def connect(self, wait: float | None = None) -> Client:
         """Register at the server; return self.

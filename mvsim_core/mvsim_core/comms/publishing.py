@@ -75,15 +75,19 @@ class Publication:
         if not message.IsInitialized():
             pack(message)  # raises the error
 
-    def publish(self, message: Any | Callable[[], Any]) -> None:
+    def publish(self, message: Any | Callable[[], Any], *, wake: bool = True) -> None:
         """Publish a message, or what a function returns that is called if there are readers.
 
         The function is called in the thread of the sockets; if it returns None, nothing is sent.
+
+        Args:
+            message: The message or the function.
+            wake: Whether the thread of the sockets looks for it now; else when it is woken next.
         """
         self._queue.append(message)
         if not self._posted:
             self._posted = True
-            self._thread.post(self._send)
+            self._thread.post(self._send, wake=wake)
 
     def _send(self) -> None:
         self._posted = False

@@ -58,16 +58,27 @@ class SocketThread:
         """Start the thread."""
         self._thread.start()
 
-    def post(self, work: Callable[[], None]) -> None:
-        """Let the thread do some work; any thread may call this, and it does not wait."""
+    def post(self, work: Callable[[], None], *, wake: bool = True) -> None:
+        """Let the thread do some work; any thread may call this, and it does not wait.
+
+        Args:
+            work: What to do.
+            wake: Whether to do it now; else it is done when the thread is woken next.
+        """
         self._work.append(work)
-        self.wake()
+        if wake:
+            self.wake()
 
     def wake(self) -> None:
         """Let the thread look for work now."""
         if not self._awake and not self._stopping:
             self._awake = True
             os.eventfd_write(self._wake, 1)
+
+    def wake_for_work(self) -> None:
+        """Let the thread do the work that was posted without waking it, if there is some."""
+        if self._work:
+            self.wake()
 
     def call(self, work: Callable[[], T], timeout: float = 10.0) -> T:
         """Let the thread do some work and return its result; not to be called in the thread."""

@@ -52,9 +52,9 @@ class _Topic:
         return 0 if self.publication is None else self.publication.readers
 
     def publish(self, make: Callable[[], Any]) -> None:
-        """Publish what a function returns."""
+        """Publish what a function returns, once the thread of the sockets is woken."""
         if self.publication is not None:
-            self.publication.publish(make)
+            self.publication.publish(make, wake=False)
 
 
 class _SensorTopics:
@@ -174,6 +174,8 @@ class WorldNode:
                 entity.publish(world, stamp)
         if self._on_demand:
             self._activate(world)
+        # Not before: making messages would keep this thread from running Python.
+        self._client.send_published()
 
     def _activate(self, world: World) -> None:
         """Let those sensors compute that have readers."""

@@ -15,6 +15,7 @@ from mvsim_core.comms import Client, messages
 from mvsim_core.comms.bus import WorldBus
 from mvsim_core.comms.conversions import OBSERVATIONS, relative_pose
 from mvsim_core.comms.mrpt import class_name, image, pose3d
+from mvsim_core.comms.publishing import Publication
 from mvsim_core.errors import CommsError
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.pinhole import compose
@@ -325,3 +326,36 @@ def test_an_image_keeps_its_pixels() -> None:
     head = 1 + len("mrpt::img::CImage") + 1
     assert struct.unpack_from("<??ii", data, head) == (False, True, -4, -2)
     assert data[head + 10 : -1] == rgb[:, :, ::-1].tobytes()
+
+
+def test_messages_are_made_after_the_step(
+    new_bus: Callable[..., Bus], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the thread that steps needs Python, the thread of the sockets makes no messages."""
+    bus = new_bus()
+    got = bus.listen("/r1/laser", "/r1/imu", "/r1/pose", "/r1/odom")
+    bus.step_until(lambda: all(got.values()))
+    happened: list[str] = []
+    publish, thread = Publication.publish, bus.bus.node._client._require_thread()
+    wake = thread.wake
+
+    def publish_and_note(self: Publication, *args: Any, **options: Any) -> None:
+        happened.append("published")
+        publish(self, *args, **options)
+
+    def wake_and_note() -> None:
+        happened.append("woken")
+        wake()
+
+    monkeypatch.setattr(Publication, "publish", publish_and_note)
+    monkeypatch.setattr(thread, "wake", wake_and_note)
+    for _ in range(4):
+        happened.append("step")
+        bus.step()
+    steps = " ".join(happened).split("step")[1:]
+    assert any("published" in step for step in steps)
+    for step in steps:
+        assert "woken published" not in step
+        assert step.count("woken") <= 1
+    before = {topic: len(messages) for topic, messages in got.items()}
+    bus.step_until(lambda: all(len(got[topic]) > n for topic, n in before.items()))
