@@ -23,7 +23,7 @@ help:
 	@echo "make clean   remove all that make has made, also .venv and .cache"
 
 demo: setup
-	@$(PY) -m mvsim_demo "$(WORLD)" --time $(TIME)
+	@$(PY) -m mvsim_demo "$(WORLD)" --time "$(TIME)"
 
 # The tests of the node measure times on the wall clock, so they get the machine to themselves.
 test: lint

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from mvsim_core.friction.contact import rolling_torque
 from mvsim_core.friction.default import ground_drag
 from mvsim_core.friction.ellipse import PARAMS, capacities
 from mvsim_core.specs import DefaultFrictionSpec, EllipseSpec, WardIagnemmaSpec
-from mvsim_core.state.arrays import BODY, WHEEL
+from mvsim_core.state.arrays import BODY, Rows
 from mvsim_core.world.data import Data
 
 IMAGES = Path(__file__).parent / "images"
@@ -38,7 +39,8 @@ def wheel_force(
     """Return the force on one wheel (6 kg on it, radius 0.2 m) after one call of its model [N]."""
     state = Data()
     state.insert("bodies", np.zeros(1, BODY))
-    state.insert("wheels", np.zeros(1, WHEEL))
+    # the row of a real wheel: what it has besides what is set below belongs to the model
+    state.insert("wheels", _wheel_row())
     wheel = state.wheels[0]
     wheel["radius"], wheel["mass"], wheel["inertia"] = RADIUS, 1.0, 0.02
     wheel["carried"], wheel["normal"] = MASS, WEIGHT
@@ -46,6 +48,15 @@ def wheel_force(
     wheel["region_mu"] = wheel["region_c_rr"] = math.nan
     FRICTION.get(spec.kind)([spec], np.zeros(1, np.int64)).apply(state, G, DT)
     return float(wheel["fx"]), float(wheel["fy"])
+
+
+@cache
+def _wheel_row() -> Rows:
+    """Return (1,) the wheel of a robot that stands at the origin."""
+    (robot,) = load_world(text=_robot('<friction class="default"/>', "")).model.entities
+    row: Rows = robot.wheels[:1].copy()
+    row["body"] = 0
+    return row
 
 
 def default_friction() -> Figure:

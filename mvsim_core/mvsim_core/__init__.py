@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mvsim_core.controllers import CONTROLLERS
     from mvsim_core.dynamics import DYNAMICS
     from mvsim_core.errors import (
+        ArgumentError,
         BuildError,
         CommandError,
         MvsimError,
@@ -60,6 +61,7 @@ _HOMES = {
     "Twist": "geometry.poses",
     "MvsimError": "errors",
     "WorldFileError": "errors",
+    "ArgumentError": "errors",
     "BuildError": "errors",
     "CommandError": "errors",
     "StepError": "errors",
@@ -78,6 +80,7 @@ __all__ = [
     "FRICTION",
     "KINEMATICS",
     "SENSORS",
+    "ArgumentError",
     "Block",
     "BuildError",
     "CommandError",
@@ -106,3 +109,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names, those that are not imported yet too."""
+    return sorted({*__all__, "__version__", "__doc__", "__all__", "__name__", "__path__"})

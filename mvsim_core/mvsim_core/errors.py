@@ -8,11 +8,12 @@ Everything that a user can cause is a `MvsimError`; any other exception is a bug
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 #: A hint names something harmless that is accepted without effect.
 Severity = Literal["error", "warning", "hint"]
@@ -140,6 +141,10 @@ class CommandError(MvsimError):
     """A command cannot be followed: its kind does not fit the controller, or it is not finite."""
 
 
+class ArgumentError(MvsimError, ValueError):
+    """An argument of a call is no number, not finite, or out of its range."""
+
+
 class LogError(MvsimError):
     """A log cannot be written or read."""
 
@@ -159,6 +164,42 @@ class StepError(MvsimError):
     def __reduce__(self) -> tuple[type[StepError], tuple[str, str]]:
         """Pickle with the name."""
         return type(self), (str(self), self.entity)
+
+
+def require_number(
+    name: str,
+    value: Any,
+    unit: str = "",
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    whole: bool = False,
+) -> None:
+    """Check that an argument is a finite number in least <= value <= most.
+
+    Args:
+        name: What the message calls it.
+        value: The argument.
+        unit: Its unit, for the message.
+        least: Its lower bound.
+        most: Its upper bound.
+        whole: Whether it must be a whole number.
+
+    Raises:
+        ArgumentError: It is not; the message names it, what is expected and what was got.
+    """
+    try:
+        fits = math.isfinite(value) and least <= value <= most
+        fits = fits and (not whole or value == int(value))
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if fits:
+        return
+    kind = "whole number" if whole else "finite number"
+    bounds = [f"{sign} {bound:g}" for sign, bound in ((">=", least), ("<=", most))
+              if math.isfinite(bound)]  # fmt: skip
+    expected = " ".join([f"a {kind}", " and ".join(bounds), f"[{unit}]" if unit else ""])
+    raise ArgumentError(f"{name} must be {' '.join(expected.split())}, got {value!r}")
 
 
 #: Longer names get no suggestion: comparing costs time by the square of the length.

@@ -22,14 +22,19 @@ SOURCES = Path(__file__).parent
 #: Versions that are kept, so that several branches and installations each keep their cache.
 KEEP = 4
 #: Rooms above all kernels (docs/ARCHITECTURE.md): what they say is in no kernel.
-WITHOUT_KERNELS = ("assembly", "bags", "batches", "bench", "cli", "comms", "envs", "viewer")
+WITHOUT_KERNELS = (
+    *("assembly", "bags", "batches", "bench", "cli", "comms", "envs", "tuning", "viewer"),
+)
 
 
 def choose_kernel_cache() -> None:
     """Set `NUMBA_CACHE_DIR` if it is not set. Must run before numba is imported."""
     if VARIABLE in os.environ:
         return
-    places = (SOURCES / "__pycache__" / "kernels", _user_cache() / "mvsim" / "kernels")
+    places = [SOURCES / "__pycache__" / "kernels"]
+    cache = _user_cache()
+    if cache is not None:
+        places.append(cache / "mvsim" / "kernels")
     base = next((p for p in places if _writable(p)), None) or _private_folder()
     folder = base / _version(SOURCES)
     if not folder.exists():
@@ -59,15 +64,22 @@ def _remove_oldest(base: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _user_cache() -> Path:
+def _user_cache() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME")
-    return Path(base) if base else Path("~/.cache").expanduser()
+    if base:
+        return Path(base)
+    try:
+        return Path("~/.cache").expanduser()
+    except RuntimeError:  # a user without a home
+        return None
 
 
 def _writable(folder: Path) -> bool:
     """Whether a folder can be written to, or be made."""
-    existing = next((p for p in (folder, *folder.parents) if p.exists()), None)
-    return existing is not None and os.access(existing, os.W_OK)
+    # os.path.exists: Path.exists raises an error in a home that may not be read
+    existing = next((p for p in (folder, *folder.parents) if os.path.exists(p)), None)
+    usable = os.R_OK | os.W_OK | os.X_OK
+    return existing is not None and os.path.isdir(existing) and os.access(existing, usable)
 
 
 def _private_folder() -> Path:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Progress of long work, such as loading a large world, as lines of text for a callback."""
+"""Progress of long work, such as loading a large world: lines of text for a callback, or a bar."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 Report = Callable[[str], object]
@@ -19,9 +19,20 @@ FIRST_REPORT, PERIOD = 2.0, 1.0
 STRIDE = 64
 
 
+class Bar(Protocol):
+    """Shows how far a piece of work is; for terminals."""
+
+    def show(self, work: str, done: int, total: int | None) -> None:
+        """Show that `done` of `total` parts are done; None: how many there are is not known."""
+
+    def end(self) -> None:
+        """Take the bar away: the work is done."""
+
+
 class _Reporter:
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, bar: Bar | None = None) -> None:
         self.report = report
+        self.bar = bar
         self.due = time.monotonic() + FIRST_REPORT
         self.announced: set[str] = set()
 
@@ -36,13 +47,18 @@ _REPORTER: ContextVar[_Reporter | None] = ContextVar("reporter", default=None)
 
 
 @contextmanager
-def reporting(report: Report) -> Iterator[None]:
-    """Call `report` with one line about once a second while long work runs inside the block."""
-    token = _REPORTER.set(_Reporter(report))
+def reporting(report: Report, bar: Bar | None = None) -> Iterator[None]:
+    """Call `report` with one line about once a second while long work runs inside the block.
+
+    With a `bar`, work whose parts are counted is shown by it instead.
+    """
+    token = _REPORTER.set(_Reporter(report, bar))
     try:
         yield
     finally:
         _REPORTER.reset(token)
+        if bar is not None:
+            bar.end()
 
 
 def announce(text: str) -> None:
@@ -67,6 +83,27 @@ def report_if_due(text: Callable[[], str], period: float = PERIOD) -> None:
         reporter.report_if_due(text, period)
 
 
+def count(work: str, done: int, total: int | None = None, period: float = PERIOD) -> None:
+    """Report that `done` of `total` parts of some work are done, if a report is due."""
+    reporter = _REPORTER.get()
+    if reporter is None:
+        return
+    if reporter.bar is not None:
+        if time.monotonic() >= reporter.due:  # quick work shows nothing
+            reporter.bar.show(work, done, total)
+        return
+    reporter.report_if_due(
+        lambda: f"{work}: {done}" + ("" if total is None else f" of {total}"), period
+    )
+
+
+def end_count() -> None:
+    """Report that the counted work is done."""
+    reporter = _REPORTER.get()
+    if reporter is not None and reporter.bar is not None:
+        reporter.bar.end()
+
+
 def restart() -> None:
     """Begin a new piece of work: its first line is due after `FIRST_REPORT` again."""
     reporter = _REPORTER.get()
@@ -76,14 +113,12 @@ def restart() -> None:
 
 def tracked(items: Iterable[T], work: str) -> Iterator[T]:
     """Iterate over `items`; inside `reporting`, report lines such as `work: 1200 of 5000`."""
-    reporter = _REPORTER.get()
-    if reporter is None:
+    if _REPORTER.get() is None:
         yield from items
         return
-    total = f" of {len(items)}" if isinstance(items, Sized) else ""
-    for count, item in enumerate(items):
-        if count > 0 and count % STRIDE == 0:
-            reporter.report_if_due(
-                lambda done=count: f"{work}: {done}{total}"  # type: ignore[misc]
-            )
+    total = len(items) if isinstance(items, Sized) else None
+    for done, item in enumerate(items):
+        if done > 0 and done % STRIDE == 0:
+            count(work, done, total)
         yield item
+    end_count()

@@ -17,6 +17,8 @@ from mvsim_core.errors import UnknownName
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
+#: All registries by their entry-point group: specs look there for classes of a running program.
+REGISTRIES: dict[str, Registry[Any]] = {}
 
 
 class Registry(Generic[T]):
@@ -33,16 +35,19 @@ class Registry(Generic[T]):
         self.group = group
         self._classes: dict[str, type[T]] = {}
         self._loaded = False
+        REGISTRIES[group] = self
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Return a class decorator that registers the class as `name`.
 
+        A class that is defined again, as by a cell of a notebook, replaces its earlier self.
+
         Raises:
-            ValueError: The name is taken.
+            ValueError: The name is taken by another class.
         """
 
         def enter(cls: type[T]) -> type[T]:
-            if name in self._classes:
+            if name in self._classes and not _same_place(self._classes[name], cls):
                 raise ValueError(f"{self.kind} {name!r} is registered twice")
             self._classes[name] = cls
             return cls
@@ -65,6 +70,10 @@ class Registry(Generic[T]):
         self._load()
         return iter(dict(self._classes).items())
 
+    def registered(self) -> dict[str, type[T]]:
+        """Return the classes that are registered so far, without loading entry points."""
+        return dict(self._classes)
+
     def __contains__(self, name: object) -> bool:
         """Return whether there is an entry of that name."""
         self._load()
@@ -81,3 +90,8 @@ class Registry(Generic[T]):
                     self.register(point.name)(cls)
             except Exception:  # a broken plug-in must not stop the simulator
                 _log.exception("%s plug-in %r could not be loaded", self.kind, point.name)
+
+
+def _same_place(a: type[Any], b: type[Any]) -> bool:
+    """Return whether two classes are the same one, defined twice, and not one registered twice."""
+    return a is not b and (a.__module__, a.__qualname__) == (b.__module__, b.__qualname__)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from mvsim_ros2.runtime.shutdown import Stopped, StopSignals
 
@@ -54,20 +55,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="mvsim_demo", description="Simulate a world and drive its robots over ROS 2."
     )
     parser.add_argument("world", help="world file")
     parser.add_argument(
-        "--time", type=float, default=20.0, metavar="S", help="simulated seconds (default: 20)"
+        "--time",
+        type=_above_zero,
+        default=20.0,
+        metavar="S",
+        help="simulated seconds (default: 20)",
     )
     parser.add_argument(
         "--realtime-factor",
+        type=_factor,
         default="1.0",
         metavar="F",
         help="simulated seconds per second, or max",
     )
     return parser.parse_args(arguments)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with code 2."""
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def _above_zero(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a finite number > 0, got {text!r}")
+    return value
+
+
+def _factor(text: str) -> str:
+    if text == "max":
+        return text
+    try:
+        return str(_above_zero(text))
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}; or max") from None
 
 
 #: From <linux/prctl.h>: sets the signal that a process gets when its parent dies.

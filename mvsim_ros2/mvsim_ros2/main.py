@@ -16,6 +16,28 @@ if TYPE_CHECKING:
     from mvsim_ros2.node import MvsimNode
 
 
+HELP = """\
+Usage: mvsim_node --ros-args -p world_file:=FILE [-p NAME:=VALUE]... [--params-file FILE.yaml]
+
+Simulate a world and its sensors as a ROS 2 node, until Ctrl-C.
+
+Example, with a world of the suite and one robot in it:
+
+  mvsim_node --ros-args -p world_file:=worlds/warehouse.world.xml -p realtime_factor:=1.0
+  ros2 topic pub -r 10 /cmd_vel geometry_msgs/msg/Twist '{linear: {x: 0.5}, angular: {z: 0.2}}'
+  ros2 topic echo /odom
+
+The same by a launch file: ros2 launch mvsim_ros2 sim.launch.py world_file:=FILE
+
+Parameters (ros2 param describe /mvsim NAME explains each of a running node):
+  world_file        World file (.world.xml); `mvsim check FILE` reports what is wrong in one.
+  realtime_factor   Simulated seconds per second, or max.  [default: 1.0]
+  seed              Random seed; the same seed gives the same numbers.  [default: 0]
+
+Topics, services and all parameters: docs/ros2_interface.md
+"""
+
+
 def main() -> NoReturn:
     """Run the node and end the process.
 
@@ -34,6 +56,9 @@ def run(arguments: list[str]) -> int:
     Args:
         arguments: Command line, the program's name first.
     """
+    if {"-h", "--help"} & set(arguments[1:]):
+        sys.stdout.write(HELP)
+        return 0
     signals = StopSignals()  # before the slow imports
     started = False
     try:

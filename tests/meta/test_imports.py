@@ -18,14 +18,14 @@ ROOMS = (
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),
-    *("world", "assembly", "comms", "bench", "cli"),
+    *("world", "assembly", "comms", "bench", "tuning", "cli"),
 )
 """The rooms of the core from the bottom up: each imports only from those before it."""
 
 ONLY_IN = {
     "typer": {"cli"},
     "PIL": {"cli", "elements", "rendering", "scene3d", "sensors"},
-    "matplotlib": {"recording"},
+    "matplotlib": {"recording", "tuning"},
     "pyarrow": {"recording"},
     "google": {"cli", "comms"},
     "zmq": {"comms"},

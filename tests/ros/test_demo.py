@@ -7,10 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 
 import pytest
 
+from mvsim_demo.demo import main
 from mvsim_demo.demo_driver import BACKUP_SPEED, NEAR, SPEED, avoid_obstacles
+from mvsim_ros2.parameters.settings import Settings
 from tests.conftest import ROOT, DomainPool
 from tests.ros.node_process import environment
 
@@ -89,3 +92,43 @@ def test_the_demo_fails_with_its_node(domain: int) -> None:
     assert done.returncode == 1
     assert "no_such.world.xml" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "nan", "inf", "abc", ""])
+def test_times_that_cannot_be_meant(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, before the node is started: `make demo TIME=abc`."""
+    with pytest.raises(SystemExit) as caught:
+        main(["w.world.xml", "--time", value])
+    assert caught.value.code == 2
+    expected = f"mvsim_demo: argument --time: expected a finite number > 0, got {value!r}\n"
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "nan", "inf", "abc"])
+def test_factors_that_cannot_be_meant(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["w.world.xml", "--realtime-factor", value])
+    assert capsys.readouterr().err.endswith("expected a finite number > 0, got "
+                                            f"{value!r}; or max\n")  # fmt: skip
+
+
+def test_make_passes_the_time_on() -> None:
+    shown = subprocess.run(
+        ["make", "-n", "demo", "TIME=-1", "PYTHON=true"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert '--time "-1"' in shown.stdout
+
+
+def test_help_of_the_node_shows_a_whole_example() -> None:
+    for flag in ("--help", "-h"):
+        done = subprocess.run(
+            [sys.executable, "-m", "mvsim_ros2.main", flag],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stderr == ""
+        example = re.search(r"mvsim_node --ros-args -p world_file:=(\S+\.xml)", done.stdout)
+        assert example is not None
+        assert (ROOT / example[1]).is_file()
+        for name in re.findall(r"^  (\w+)  ", done.stdout, re.MULTILINE):
+            assert name in {field.name for field in fields(Settings)}

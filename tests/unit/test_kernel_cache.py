@@ -5,6 +5,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from mvsim_core import kernel_cache, load_world, progress
 from mvsim_core.assembly.compilation import FIRST
 from mvsim_core.kernel_cache import VARIABLE, choose_kernel_cache
 from mvsim_core.progress import reporting
+from mvsim_core.resources.remote_files import cache_folder
 from tests.physics.worlds import block, cart, twist_pid, world
 
 LAW = """
@@ -123,6 +125,57 @@ def test_a_folder_that_others_can_write_to_is_not_taken(nothing_writable: Path) 
 def test_folders_that_can_be_made_count_as_writable(tmp_path: Path) -> None:
     assert kernel_cache._writable(tmp_path / "not" / "yet")
     assert not kernel_cache._writable(Path("/proc/1/nothing"))
+
+
+HOMES = """
+import os, sys
+from mvsim_core import kernel_cache
+from mvsim_core.resources.remote_files import cache_folder
+os.setgid(65534); os.setuid(65534)
+os.environ.update(HOME=sys.argv[1], TMPDIR=sys.argv[2])
+os.environ.pop(kernel_cache.VARIABLE, None)
+kernel_cache.SOURCES = kernel_cache.Path("/dev/null/sources")
+kernel_cache._version = lambda sources: "v"
+kernel_cache.choose_kernel_cache()
+print(os.environ[kernel_cache.VARIABLE]); print(cache_folder())
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user, which needs root")
+@pytest.mark.parametrize("mode", [0o700, 0o711, 0o755], ids=oct)
+def test_a_home_that_may_not_be_read(tmp_path: Path, mode: int) -> None:
+    """As that of a container's user often is: no traceback before the first line."""
+    with tempfile.TemporaryDirectory() as base:
+        Path(base).chmod(0o755)
+        home, temporary = Path(base) / "home", Path(base) / "tmp"
+        (home / ".cache" / "mvsim").mkdir(parents=True)
+        temporary.mkdir(mode=0o777)
+        temporary.chmod(0o777)
+        home.chmod(mode)
+        done = subprocess.run(
+            [sys.executable, "-c", HOMES, str(home), str(temporary)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        kernels = Path(done.stdout.splitlines()[0])
+        assert kernels.parent.parent == temporary
+
+
+def test_a_user_without_a_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: Path
+) -> None:
+    def no_home(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", no_home)
+    monkeypatch.setattr(kernel_cache, "SOURCES", Path("/dev/null/sources"))
+    monkeypatch.setattr(kernel_cache, "_version", lambda _: "v")
+    monkeypatch.setattr(kernel_cache.tempfile, "tempdir", str(tmp_path))
+    choose_kernel_cache()
+    assert Path(os.environ[VARIABLE]).parent.parent == tmp_path
+    monkeypatch.delenv("MVSIM_CACHE_DIR", raising=False)
+    assert cache_folder().parent == tmp_path
 
 
 STALL = """

@@ -4,16 +4,20 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mvsim_core import FRICTION, UnknownName, WorldFileError, load_world, read_world
 from mvsim_core.controllers import CONTROLLERS
 from mvsim_core.kinematics import KINEMATICS
+from mvsim_core.schema import as_markdown, as_text, as_xsd
 from mvsim_core.sensors import SENSORS
 from mvsim_core.specs import KINEMATICS as KINEMATICS_SPECS
 from mvsim_core.specs import SENSORS as SENSOR_SPECS
@@ -77,8 +81,6 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("plugins")
 def test_documented_plugins_work() -> None:
-    from mvsim_core import load_world
-
     world = load_world(text=WORLD)
     assert not [problem for problem in world.warnings if "unknown" in problem.message]
     careful = world.vehicles["careful"]
@@ -96,3 +98,67 @@ def test_documented_plugins_work() -> None:
 
 def test_samples_are_complete() -> None:
     assert len(SAMPLES) == 3
+
+
+NOTEBOOK = """
+from dataclasses import dataclass
+from mvsim_core import FRICTION, load_world
+from mvsim_core.friction import PerWheelFriction
+from mvsim_core.specs import FrictionSpec
+from mvsim_core.specs.params import NOT_NEGATIVE, param
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MudSpec(FrictionSpec):
+    kind: str = "mud"
+    depth: float = param({depth}, unit="m", check=NOT_NEGATIVE, help="of the mud")
+
+@FRICTION.register("mud")
+class Mud(PerWheelFriction):
+    Spec = MudSpec
+    def force(self, wheel):
+        return 0.0, -wheel.vx * wheel.spec.depth
+"""
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names of a notebook: a module without a file."""
+    module = types.ModuleType("notebook_of_a_user")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(FRICTION, "_classes", dict(FRICTION._classes))
+    return vars(module)
+
+
+def test_a_class_of_a_notebook_needs_no_package(
+    notebook: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No source file, no entry point; a cell may be run again."""
+    text = """<mvsim_world><vehicle name="r1"><init_pose>0 0 0</init_pose>
+      <dynamics class="differential"/><friction class="mud"/></vehicle></mvsim_world>"""
+    with pytest.raises(WorldFileError, match="unknown friction class 'mud'"):
+        read_world(text=text)
+    for depth in (0.25, 0.5):
+        exec(compile(NOTEBOOK.replace("{depth}", str(depth)), "<cell>", "exec"), notebook)
+        spec, problems = read_world(text=text)
+        friction: Any = spec.vehicles[0].friction
+        assert problems == ()
+        assert (friction.kind, friction.depth) == ("mud", depth)
+        assert type(friction) is notebook["MudSpec"]
+        assert pickle.loads(pickle.dumps(spec)) == spec
+    load_world(text=text).run(0.1)
+    assert "depth: number [m] = 0.5" in as_text("mud")
+    assert 'class="mud"' in as_markdown(plugins=True)
+    assert "mud" in as_xsd(plugins=True)
+    assert "mud" not in as_markdown()  # the document of the suite
+    with pytest.raises(WorldFileError, match=r"unknown friction class 'mut'\. Did you mean 'mud'"):
+        read_world(text=text.replace("mud", "mut"))
+    with pytest.raises(ValueError, match="'mud' is registered twice"):
+        FRICTION.register("mud")(FRICTION.get("default"))
+
+
+@pytest.mark.usefixtures("plugins")
+def test_the_schema_knows_installed_plugins() -> None:
+    assert "torque: number [N m] = 0" in as_text("constant_torque")
+    assert "declination" in as_text("compass")
+    with pytest.raises(UnknownName, match="Did you mean 'compass'"):
+        as_text("compas")

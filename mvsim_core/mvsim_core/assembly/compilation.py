@@ -33,7 +33,7 @@ class Compilations(event.Listener):
     def on_end(self, event: Any) -> None:
         """Report the progress."""
         self._count += 1
-        progress.report_if_due(lambda: f"compiling kernels: {self._count} functions", PERIOD)
+        progress.count("compiling kernels, functions", self._count, period=PERIOD)
 
 
 @cache

@@ -13,7 +13,7 @@ from mvsim_core import progress
 from mvsim_core.assembly import compilation
 from mvsim_core.assembly.guard import building
 from mvsim_core.assembly.world import Assembler
-from mvsim_core.errors import Problem
+from mvsim_core.errors import Problem, require_number
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.world.data import Data
@@ -44,8 +44,8 @@ def load_world(
         WorldFileError: The file has errors; the message holds all of them.
         BuildError: The described world cannot be built.
     """
+    require_number("seed", seed, least=0, whole=True)
     progress.restart()
-    compilation.report()
     with _without_garbage_collection():
         spec, problems, state = read_world_file(
             path, text=text, variables=variables, seed=seed, access=access
@@ -69,6 +69,7 @@ def world_of(
     Raises:
         BuildError: The described world cannot be built.
     """
+    compilation.report()
     shown = [problem for problem in warnings if problem.severity != "hint"]
     with building(spec.where, "mvsim_world"):
         model = Assembler(spec, shown).model()

@@ -146,6 +146,17 @@ def step_warning(entity: EntityModel, gravity: float, dt: float) -> str:
     )
 
 
+def largest_gain(entity: EntityModel, gravity: float, dt: float) -> float:
+    """Return the largest KP that is stable at a step of dt [s], with no derivative; inf: any."""
+    limits = [limit for limit in step_limits(entity, gravity) if limit.scale > 0.0]
+    return min((limit.scale / dt for limit in limits), default=math.inf)
+
+
+def slip_torques(entity: EntityModel, gravity: float) -> FloatArray:
+    """Return the torques at which the wheels begin to slip on level ground (n,) [N m]."""
+    return np.array([_grip(entity, wheel, gravity) for wheel in entity.wheels])
+
+
 def _called(entity: EntityModel) -> str:
     """Return the name of a vehicle, or what all vehicles of its class have in common."""
     if entity.spec.class_name:
@@ -187,8 +198,8 @@ def _controller_limits(entity: EntityModel, names: list[str], gravity: float) ->
     modes = rolling_modes(entity)
     force = (wheels["radius"][:, None] ** -1.0) * gives
     for cause, mode in modes:
-        speeds = _surface_speeds(entity) @ mode  # (wheels, motions)
-        mass = mode.T @ np.diag(_masses(entity)) @ mode
+        speeds = surface_speeds(entity) @ mode  # (wheels, motions)
+        mass = mode.T @ np.diag(moved_masses(entity)) @ mode
         turning = speeds.T @ ((wheels["inertia"] / wheels["radius"] ** 2)[:, None] * speeds)
         stiffness = speeds.T @ force @ measures @ speeds
         lagging = not _at_the_same_time(entity)
@@ -249,7 +260,7 @@ def rolling_modes(entity: EntityModel) -> list[tuple[str, FloatArray]]:
     return [("KP in any direction", free)]
 
 
-def _surface_speeds(entity: EntityModel) -> FloatArray:
+def surface_speeds(entity: EntityModel) -> FloatArray:
     """Return the surface speed of each wheel that rolls per (vx, vy, wz) of the vehicle (n, 3)."""
     wheels, body = entity.wheels, entity.body[0]
     x, y = wheels["x"] - body["com_x"], wheels["y"] - body["com_y"]
@@ -260,7 +271,8 @@ def _surface_speeds(entity: EntityModel) -> FloatArray:
     return speeds
 
 
-def _masses(entity: EntityModel) -> FloatArray:
+def moved_masses(entity: EntityModel) -> FloatArray:
+    """Return what resists the accelerations of (vx, vy, wz): mass, mass, inertia (3,)."""
     body = entity.body[0]
     return np.array([body["mass"], body["mass"], body["inertia"]], np.float64)
 

@@ -35,7 +35,7 @@ from mvsim_core.dynamics.wheels import wheel_warnings
 from mvsim_core.elements.elevation_map import load_elevation
 from mvsim_core.elements.occupancy_grid import GridMap, load_grid
 from mvsim_core.elements.point_files import read_cloud
-from mvsim_core.errors import BuildError, Problem
+from mvsim_core.errors import ArgumentError, BuildError, Problem
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.progress import tracked
 from mvsim_core.resources.remote_files import RemoteError, local_copy, remote_files
@@ -161,6 +161,10 @@ class Assembler:
             The model of the vehicle, and the state of the world file after its text.
         """
         spec = source
+        if not isinstance(source, VehicleSpec | str):
+            raise ArgumentError(
+                f"a vehicle must be a VehicleSpec or the XML text of one, got {source!r:.80}"
+            )
         if not isinstance(source, VehicleSpec):
             spec, problems, file = read_vehicle(source, file, name=name or "", taken=taken)
             self.warnings += [p for p in problems if p not in self.warnings]

@@ -10,22 +10,19 @@ A verb's module declares its options and imports what it needs only when it runs
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
-from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema
+from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema, tune
+from mvsim_core.cli.command import App, UsageError, usage_line
 
-app = typer.Typer(
-    name="mvsim",
-    help="Simulate ground vehicles described in world files.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = App(name="mvsim", pretty_exceptions_enable=False)
 app.command("run")(run.run)
 app.command("launch")(run.launch)
 app.command("check")(check.check)
 app.command("info")(info.info)
+app.command("tune")(tune.tune)
 app.command("bench")(bench.bench)
 app.command("render")(render.render)
 app.command("map")(maps.make_map)
@@ -37,14 +34,41 @@ app.add_typer(bus.topic_app, name="topic")
 app.add_typer(bus.service_app, name="service")
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from mvsim_core import __version__
+
+        print(f"mvsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Simulate ground vehicles described in world files."""
+
+
 def main() -> None:
     """Run the command line; errors that a user can cause end it with one message."""
+    from mvsim_core.cli.bars import progress_shown
     from mvsim_core.errors import MvsimError, WorldFileError
-    from mvsim_core.progress import reporting
 
     try:
-        with reporting(_print_progress):
-            app()
+        with progress_shown():
+            code = app(prog_name="mvsim", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+        else:
+            print(usage_line(error), file=sys.stderr)
+        sys.exit(2)
     except WorldFileError as error:
         from mvsim_core.cli.report import print_problems
 
@@ -56,7 +80,3 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output went away, as `head` does
         sys.exit(0)
-
-
-def _print_progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

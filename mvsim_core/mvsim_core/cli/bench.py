@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import mvsim_core
+from mvsim_core.cli.command import wrong
 
 
 def bench(
@@ -35,7 +36,7 @@ def bench(
         case for case in cases() if not filters or any(word in case.name for word in filters)
     ]
     if not chosen:
-        raise typer.BadParameter(f"no case has {' or '.join(filters or ())} in its name")
+        raise wrong("FILTER", f"no case has {' or '.join(filters or ())} in its name")
     results = {}
     for case in chosen:
         if listed:

@@ -12,26 +12,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mvsim_core.cli.command import App, wrong
+
 if TYPE_CHECKING:
     from mvsim_core.comms import Client
 
+MOST_PORTS = 65535
 PORT = 23700  # comms.DEFAULT_PORT, which is imported only when a verb needs it
 
 Address = Annotated[str, typer.Option(help="Host of the server.")]
-Port = Annotated[int, typer.Option("--port", "-p", help="TCP port of the server.", min=1)]
+Port = Annotated[
+    int, typer.Option("--port", "-p", help="TCP port of the server.", min=1, max=MOST_PORTS)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seconds = Annotated[float, typer.Option(help="How long to wait for an answer [s].", min=0.01)]
 Fields = Annotated[
     str, typer.Argument(metavar="JSON", help='Fields, such as \'{"objectId": "r1"}\'.')
 ]
 
-node_app = typer.Typer(help="Nodes of the message bus.", no_args_is_help=True)
-topic_app = typer.Typer(help="Topics of the message bus.", no_args_is_help=True)
-service_app = typer.Typer(help="Services of the message bus.", no_args_is_help=True)
+node_app = App(help="Nodes of the message bus.")
+topic_app = App(help="Topics of the message bus.")
+service_app = App(help="Services of the message bus.")
 
 
 def server(
-    port: Annotated[int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0)] = PORT,
+    port: Annotated[
+        int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0, max=MOST_PORTS)
+    ] = PORT,
     bind: Annotated[
         str, typer.Option(help="Address to bind to; 0.0.0.0: all, there is no password.")
     ] = "127.0.0.1",
@@ -98,7 +105,10 @@ def echo(
     topic: str,
     count: Annotated[int, typer.Option("--count", "-n", help="0: until Ctrl-C.", min=0)] = 0,
     timeout: Annotated[
-        float, typer.Option(help="Wait at most this long for the next message [s]; 0: for ever.")
+        float,
+        typer.Option(
+            help="Wait at most this long for the next message [s]; 0: for ever.", min=0.0
+        ),
     ] = 0.0,
     address: Address = "localhost",
     port: Port = PORT,
@@ -256,9 +266,9 @@ def _fields(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise typer.BadParameter(f"expected a JSON object, got {text!r}: {error}") from None
+        raise wrong("JSON", f"expected a JSON object, got {text!r}: {error}") from None
     if not isinstance(found, dict):
-        raise typer.BadParameter(f"expected a JSON object, got {text!r}")
+        raise wrong("JSON", f"expected a JSON object, got {text!r}")
     return found
 
 

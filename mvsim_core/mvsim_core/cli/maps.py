@@ -9,7 +9,10 @@ from typing import Annotated
 
 import typer
 
+from mvsim_core.cli.command import wrong
 from mvsim_core.cli.options import Var, World, variables
+
+SMALLEST = 0.001  # m
 
 
 def make_map(
@@ -29,7 +32,9 @@ def make_map(
     ] = None,
     resolution: Annotated[
         float | None,
-        typer.Option(help="Cell size [m]; default: that of the world's map, else 0.05."),
+        typer.Option(
+            help="Cell size [m]; default: that of the world's map, else 0.05.", min=SMALLEST
+        ),
     ] = None,
     var: Var = None,
 ) -> None:
@@ -39,7 +44,7 @@ def make_map(
     from mvsim_core.xmlfile import read_world
 
     if output.suffix.lower() not in (".yaml", ".yml"):
-        raise typer.BadParameter(f"the map's file must end in .yaml, got {str(output)!r}")
+        raise wrong("--output", f"the map's file must end in .yaml, got {str(output)!r}")
     spec, _ = read_world(world, variables=variables(var))
     plan = floor_plan(spec, z=z, resolution=resolution)
     picture = save_nav2(plan.grid, output)

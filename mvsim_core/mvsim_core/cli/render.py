@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mvsim_core import progress
+from mvsim_core.cli.command import wrong
 from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
-from mvsim_core.errors import MvsimError
+from mvsim_core.errors import MvsimError, UnknownName
 
 if TYPE_CHECKING:
     from mvsim_core.rendering.picture import View
     from mvsim_core.world.world import World as RunningWorld
 
-LARGEST = 16384  # pixels along a side
+STRIDE = 20  # steps between two looks at the clock
 NEAR = 0.05  # m: nothing nearer is seen from a place that is given
 
 Triple = tuple[float, float, float]
@@ -65,9 +67,9 @@ def render(  # noqa: PLR0913 (one argument for each option)
     if output is None and video is None:
         raise typer.BadParameter("expected -o FILE.png or --video FILE.mp4")
     if output is not None and output.suffix.lower() != ".png":
-        raise typer.BadParameter(f"the picture's file must end in .png, got {str(output)!r}")
+        raise wrong("--output", f"the picture's file must end in .png, got {str(output)!r}")
     if video is not None and video.suffix.lower() != ".mp4":
-        raise typer.BadParameter(f"the video's file must end in .mp4, got {str(video)!r}")
+        raise wrong("--video", f"the video's file must end in .mp4, got {str(video)!r}")
     if top + gui + (follow is not None) > 1:
         raise typer.BadParameter("--top, --gui and --follow exclude each other")
     running = load_world(world, variables=variables(var), seed=seed)
@@ -91,9 +93,19 @@ def render(  # noqa: PLR0913 (one argument for each option)
         count = write_video(running, look, pixels, video, time, fps)
         print(f"{video}: {count} pictures of {pixels[0]} x {pixels[1]}, {fps} a second")
     else:
-        running.run(time)
+        _simulate(running, time)
     if output is not None:
         _write(running, look(), pixels, output)
+
+
+def _simulate(running: RunningWorld, seconds: float) -> None:
+    progress.restart()
+    ticks = round(seconds / running.dt)
+    for done in range(1, ticks + 1):
+        running.step()
+        if done % STRIDE == 0:
+            progress.count("simulating, steps", done, ticks)
+    progress.end_count()
 
 
 def _write(running: RunningWorld, view: View, pixels: tuple[int, int], output: Path) -> None:
@@ -112,9 +124,10 @@ def _chooser(
 ) -> Callable[[], View]:
     """Return what gives the view of the next picture; only that of a vehicle moves."""
     if follow is not None:
-        if follow not in running.vehicles:
-            names = ", ".join(sorted(running.vehicles)) or "none"
-            raise typer.BadParameter(f"no vehicle {follow!r}; there are: {names}")
+        try:
+            running.vehicles[follow]
+        except UnknownName as error:
+            raise wrong("--follow", str(error)) from None
         return lambda: running.view_of(follow)
     if gui:
         return running.view
@@ -125,8 +138,10 @@ def _chooser(
 def _pixels(size: str) -> tuple[int, int]:
     width, _, height = size.lower().partition("x")
     if not (width.isdigit() and height.isdigit()):
-        raise typer.BadParameter(f"expected WxH such as 1280x720 [pixels], got {size!r}")
+        raise wrong("--size", f"expected WxH such as 1280x720 [pixels], got {size!r}")
+    from mvsim_core.rendering.picture import LARGEST
+
     pixels = int(width), int(height)
     if not all(0 < side <= LARGEST for side in pixels):
-        raise typer.BadParameter(f"pixels must be from 1 to {LARGEST} a side, got {size!r}")
+        raise wrong("--size", f"pixels must be from 1 to {LARGEST} a side, got {size!r}")
     return pixels

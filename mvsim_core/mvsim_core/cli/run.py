@@ -13,17 +13,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mvsim_core.cli.bus import PORT
+from mvsim_core.cli.bus import MOST_PORTS, PORT
+from mvsim_core.cli.command import wrong
 from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
 from mvsim_core.heap import settle_heap
 
 if TYPE_CHECKING:
+    from rich.progress_bar import ProgressBar
     from rich.table import Table
 
+    from mvsim_core.cli.keyboard import Keyboard
     from mvsim_core.world.world import World as RunningWorld
 
 REFRESH = 0.1  # s of wall time between two pictures of the status
 SHOWN = 12  # vehicles in the status
+BAR = 40  # characters of the progress bar
+KEYS = "WASD/arrows, space: stop, tab: next vehicle, Q: quit"
 
 
 def run(  # noqa: PLR0913 (one argument for each option)
@@ -48,11 +53,16 @@ def run(  # noqa: PLR0913 (one argument for each option)
     server: Annotated[
         bool, typer.Option("--server", help="Start the message bus (docs/message_bus.md).")
     ] = False,
-    port: Annotated[int, typer.Option(help="TCP port of the message bus; 0: any.", min=0)] = PORT,
+    port: Annotated[
+        int, typer.Option(help="TCP port of the message bus; 0: any.", min=0, max=MOST_PORTS)
+    ] = PORT,
     bind: Annotated[
         str,
         typer.Option(help="Address that the message bus is bound to; it has no password."),
     ] = "127.0.0.1",
+    keyboard: Annotated[
+        bool, typer.Option("--keyboard", help="Drive by W, A, S, D or the arrows, tab and space.")
+    ] = False,
 ) -> None:
     """Simulate a world without ROS and watch it in the terminal."""
     from mvsim_core import load_world
@@ -68,7 +78,8 @@ def run(  # noqa: PLR0913 (one argument for each option)
     with ExitStack() as stack:
         bus = stack.enter_context(_Bus(running, port, bind)) if server else None
         stack.callback(lambda: files.extend(running.stop_logging()))
-        _simulate(running, time, factor, bus)
+        keys = stack.enter_context(_keyboard(running)) if keyboard else None
+        _simulate(running, time, factor, bus, keys)
     if running.log_error is not None:
         raise running.log_error
     if files:
@@ -89,7 +100,9 @@ def launch(
     verbosity: Annotated[
         str, typer.Option("--verbosity", "-v", help="DEBUG, INFO, WARN or ERROR.")
     ] = "INFO",
-    port: Annotated[int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0)] = PORT,
+    port: Annotated[
+        int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0, max=MOST_PORTS)
+    ] = PORT,
 ) -> None:
     """Simulate a world with the message bus, as MVSim's command does: `run --server`."""
     from mvsim_core import load_world
@@ -97,7 +110,7 @@ def launch(
 
     level = verbosity.strip().upper()
     if level not in ("DEBUG", "INFO", "WARN", "ERROR"):
-        raise typer.BadParameter(f"expected DEBUG, INFO, WARN or ERROR, got {verbosity!r}")
+        raise wrong("--verbosity", f"expected DEBUG, INFO, WARN or ERROR, got {verbosity!r}")
     factor = _factor(realtime_factor.strip())
     running = load_world(world)
     if level != "ERROR":
@@ -107,6 +120,12 @@ def launch(
     if full_profiler:
         for phase, seconds in running.profile.items():
             print(f"{phase:12} {seconds:10.3f} s")
+
+
+def _keyboard(running: RunningWorld) -> Keyboard:
+    from mvsim_core.cli.keyboard import Keyboard
+
+    return Keyboard(running)
 
 
 class _Bus:
@@ -151,15 +170,21 @@ def _factor(text: str) -> float | None:
     except ValueError:
         factor = 0.0
     if not 0.0 < factor < 1e6:
-        raise typer.BadParameter(f"the real-time factor must be a number > 0 or max, got {text!r}")
+        raise wrong(
+            "--realtime-factor", f"the real-time factor must be a number > 0 or max, got {text!r}"
+        )
     return factor
 
 
 class _Status:
     """Simulated time and wall time of a run."""
 
-    def __init__(self, running: RunningWorld) -> None:
+    def __init__(
+        self, running: RunningWorld, ticks: int | None = None, keys: Keyboard | None = None
+    ) -> None:
         self.running = running
+        self.ticks = ticks  # of the whole run
+        self.keys = keys
         self.start = wall.perf_counter()
         self.spent = 0.0
 
@@ -175,9 +200,22 @@ class _Status:
         table = Table.grid(padding=(0, 2))
         ratio = self.running.time / max(self.elapsed, 1e-9)
         table.add_row("time", f"{self.running.time:.2f} s", f"{ratio:.2f} x real time")
+        if self.ticks:
+            table.add_row("", *self._progress(self.ticks))
         for line in vehicle_lines(self.running):
             table.add_row(*line)
+        if self.keys is not None:
+            table.add_row("driving", self.keys.status(), KEYS)
         return table
+
+    def _progress(self, ticks: int) -> tuple[ProgressBar, str]:
+        """Return a bar of the simulated time, and the wall time that is left."""
+        from rich.progress_bar import ProgressBar
+
+        done = self.running.ticks
+        left = self.elapsed * (ticks - done) / max(done, 1)
+        bar = ProgressBar(total=ticks, completed=done, width=BAR)
+        return bar, f"{done / ticks:.0%}, {left:.0f} s left"
 
     def summary(self) -> str:
         """Return the summary of the run."""
@@ -207,17 +245,22 @@ def vehicle_lines(running: RunningWorld) -> list[tuple[str, str, str]]:
 
 
 def _simulate(
-    running: RunningWorld, seconds: float | None, factor: float | None, bus: _Bus | None = None
+    running: RunningWorld,
+    seconds: float | None,
+    factor: float | None,
+    bus: _Bus | None = None,
+    keys: Keyboard | None = None,
 ) -> None:
     from rich.console import Console
     from rich.live import Live
 
     console = Console(highlight=False)
-    status = _Status(running)
     ticks = None if seconds is None else round(seconds / running.dt)
+    status = _Status(running, ticks, keys)
 
     def goes_on() -> bool:
-        return (ticks is None or running.ticks < ticks) and not (bus and bus.stopped)
+        ended = (bus and bus.stopped) or (keys and keys.quit)
+        return (ticks is None or running.ticks < ticks) and not ended
 
     settle_heap()
     # Without a terminal there is no live picture, only the summary.
@@ -226,6 +269,8 @@ def _simulate(
         if console.is_terminal:
             live.start()
         while goes_on():
+            if keys is not None:
+                keys.follow()
             _until_refresh(running, goes_on, factor, status, bus)
             if live.is_started:
                 live.update(status.table(), refresh=True)

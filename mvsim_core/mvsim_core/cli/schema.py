@@ -16,7 +16,7 @@ def schema(
     markdown: Annotated[bool, typer.Option("--markdown", help="As a document.")] = False,
     xsd: Annotated[bool, typer.Option("--xsd", help="As an XML schema, for editors.")] = False,
 ) -> None:
-    """Print the world file format: elements, names, units, defaults, rules."""
+    """Print the world file format with that of plug-ins: elements, units, defaults, rules."""
     from mvsim_core.schema import as_markdown, as_text, as_xsd
 
     if markdown and xsd:
@@ -24,8 +24,8 @@ def schema(
     if element and (markdown or xsd):
         raise typer.BadParameter("--markdown and --xsd print the whole format")
     if markdown:
-        print(as_markdown(), end="")
+        print(as_markdown(plugins=True), end="")
     elif xsd:
-        print(as_xsd(), end="")
+        print(as_xsd(plugins=True), end="")
     else:
         print(as_text(element), end="")

@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from mvsim_core import progress
+from mvsim_core.cli.command import wrong
 from mvsim_core.errors import MvsimError
 
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ def write_video(
         MvsimError: PyAV is missing, the file cannot be written.
     """
     if size[0] % 2 or size[1] % 2:
-        raise typer.BadParameter(f"width and height must be even, got {size[0]}x{size[1]}")
+        raise wrong("--size", f"width and height must be even, got {size[0]}x{size[1]}")
     if seconds <= 0.0:
-        raise typer.BadParameter("a video needs a length: --time SECONDS")
+        raise wrong("--time", "a video needs a length: --time SECONDS")
     try:
         av: Any = importlib.import_module("av")
     except ImportError as error:
         raise MvsimError(f"videos need PyAV ({error}): pip install av") from None
+    progress.restart()
     begin, count = world.ticks, max(round(seconds * fps), 1)
     try:
         with av.open(str(file), "w") as container:
@@ -64,7 +65,9 @@ def write_video(
                     world.step()
                 frame = av.VideoFrame.from_ndarray(world.picture(look(), size), format="rgb24")
                 container.mux(stream.encode(frame))
+                progress.count("writing pictures", k + 1, count)
             container.mux(stream.encode(None))
+        progress.end_count()
     except OSError as error:
         raise MvsimError(f"{file}: cannot be written ({error.strerror or error})") from None
     return count

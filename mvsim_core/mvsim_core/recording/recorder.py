@@ -82,7 +82,7 @@ class Recorder:
         Raises:
             LogError: The format is unknown, or `every` is not a whole number above zero.
         """
-        if every != int(every) or every < 1:
+        if not (every >= 1 and every % 1 == 0):
             raise LogError(f"every must be a whole number of ticks >= 1, got {every}")
         self._folder = None if folder is None else Path(folder)
         self._every = int(every)

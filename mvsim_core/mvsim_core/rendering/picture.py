@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mvsim_core.errors import ArgumentError, require_number
 from mvsim_core.geometry.poses import moved
 from mvsim_core.rendering.eye import Eye, Quality
 from mvsim_core.rendering.pinhole import Pinhole
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 Picture = npt.NDArray[np.uint8]
 Point = tuple[float, float, float]
 
+#: Most pixels along a side.
+LARGEST = 16384
+#: Largest coordinate of a view [m]: beyond it nothing is left of a picture's digits.
+FARTHEST = 1e9
 #: Size of a world with nothing in it [m].
 EMPTY = 5.0
 #: Pictures for people.
@@ -86,8 +91,10 @@ def render(scene: Scene3d, state: State, view: View, size: tuple[int, int]) -> P
 
     Raises:
         GlMissingError: There is no OpenGL.
-        ValueError: The view looks nowhere.
+        ArgumentError: The size is 0, or the view is not finite or looks nowhere.
     """
+    check_size(size)
+    _check_view(view)
     from mvsim_core.rendering.renderer import Renderer
 
     if not scene.renderer:
@@ -107,13 +114,32 @@ def optical_axes(view: View) -> FloatArray:
     ahead = np.subtract(view.at, view.eye)
     length = float(np.linalg.norm(ahead))
     if length == 0.0:
-        raise ValueError("the eye is where it looks at")
+        raise ArgumentError("view: eye and at must differ: the eye is where it looks at")
     ahead = ahead / length
     right = np.cross(ahead, [0.0, 0.0, 1.0])
     if float(np.linalg.norm(right)) < 1e-9:  # straight up or down: x is to the right
         right = np.array([1.0, 0.0, 0.0])
     right = right / np.linalg.norm(right)
     return np.column_stack([right, np.cross(ahead, right), ahead])
+
+
+def check_size(size: tuple[int, int]) -> None:
+    """Check the size of a picture [pixel].
+
+    Raises:
+        ArgumentError: A side is no whole number from 1 to LARGEST.
+    """
+    for name, side in zip(("width", "height"), size, strict=True):
+        require_number(f"picture: {name}", side, "pixel", least=1, most=LARGEST, whole=True)
+
+
+def _check_view(view: View) -> None:
+    for name, point in (("eye", view.eye), ("at", view.at)):
+        for axis, value in zip("xyz", point, strict=True):
+            require_number(f"view: {name} {axis}", value, "m", least=-FARTHEST, most=FARTHEST)
+    # as much as one can see: beyond it the tangent of the half is not finite
+    require_number("view: fov", view.fov, "rad", least=1e-3, most=math.pi - 1e-3)
+    require_number("view: near", view.near, "m", least=1e-6)
 
 
 def _bounds(

@@ -188,7 +188,10 @@ def cache_folder() -> Path:
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "mvsim"
+    try:
+        return (Path(base) if base else Path("~/.cache").expanduser()) / "mvsim"
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir()) / f"mvsim-cache-{os.getuid()}"
 
 
 _files: dict[Path, RemoteFiles] = {}

@@ -94,10 +94,11 @@ class _Found:
         return f"<{self.tag}>" if self.by is None else f'<{self.tag} {self.by[0]}="{self.by[1]}">'
 
 
-def elements() -> list[Element]:
+def elements(*, plugins: bool = False) -> list[Element]:
     """Return all elements, each after one that contains it; the first is the root.
 
     The same element in several places is listed once, unless its defaults differ between them.
+    With `plugins`, those of installed and registered plug-ins are among them.
     """
     known: dict[tuple[str, str], tuple[Element, Spec]] = {}
     order: list[Element] = []
@@ -116,7 +117,7 @@ def elements() -> list[Element]:
         element = _element(found)
         known[found.title, found.parent] = (element, found.prototype)
         order.append(element)
-        waiting += _below(found.prototype, element.title)
+        waiting += _below(found.prototype, element.title, plugins)
     return order
 
 
@@ -192,11 +193,12 @@ def _tags(section: Section, default: Any) -> tuple[str, ...]:
     return (section.tag,)
 
 
-def _below(spec: Spec, title: str) -> Iterator[_Found]:
+def _below(spec: Spec, title: str, plugins: bool) -> Iterator[_Found]:
     for name, section in sections(spec):
         default = getattr(spec, name)
         if isinstance(section.spec, Variants):
-            for kind, prototype in section.spec.items():
+            known = section.spec.with_plugins() if plugins else dict(section.spec)
+            for kind, prototype in known.items():
                 if section.by == "tag":
                     yield _Found(kind, None, prototype, title)
                 else:

@@ -12,18 +12,18 @@ from mvsim_core.schema.notation import notation
 _COLUMNS = ("name", "written as", "notation", "unit", "default", "must be", "meaning")
 
 
-def as_markdown() -> str:
-    """Return the document `docs/world_format.md`."""
-    return "\n".join(_document()) + "\n"
+def as_markdown(*, plugins: bool = False) -> str:
+    """Return the document `docs/world_format.md`; `plugins`: with what plug-ins add."""
+    return "\n".join(_document(plugins)) + "\n"
 
 
-def _document() -> Iterator[str]:
+def _document(plugins: bool) -> Iterator[str]:
     yield from notation()
     yield ""
     yield "## Elements"
     yield ""
     yield "A single value may be an attribute or a child element; the tables show the usual form."
-    for element in elements():
+    for element in elements(plugins=plugins):
         yield ""
         yield from _section(element)
 

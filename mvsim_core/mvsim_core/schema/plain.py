@@ -11,12 +11,12 @@ from mvsim_core.schema.elements import Element, Entry, elements
 
 
 def as_text(name: str = "") -> str:
-    """Return all elements, or those with the tag or the class `name`.
+    """Return all elements, or those with the tag or the class `name`, with those of plug-ins.
 
     Raises:
         UnknownName: There is no such element.
     """
-    known = elements()
+    known = elements(plugins=True)
     chosen = [element for element in known if not name or name in _names(element)]
     if not chosen:
         names = dict.fromkeys(word for element in known for word in _names(element))

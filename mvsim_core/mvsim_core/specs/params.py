@@ -24,6 +24,7 @@ from importlib.metadata import entry_points
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from mvsim_core.errors import UnknownName
+from mvsim_core.registry import REGISTRIES
 from mvsim_core.specs import converters
 from mvsim_core.specs.converters import Color, Converter
 
@@ -263,10 +264,12 @@ class Variants(Mapping[str, Spec]):
         """Start with the prototypes `known`; `what` names the choice in messages.
 
         `group` is the entry-point group of plug-ins, whose classes are loaded, and their `Spec`
-        added, when a name is not known.
+        added, when a name is not known. The `Spec` of a class that the program itself registers
+        is found without an entry point.
         """
         self.what = what
         self._group = group
+        self._kind = group
         self.base = base
         self.aliases = dict(aliases or {})
         self._known = dict(known)
@@ -294,9 +297,31 @@ class Variants(Mapping[str, Spec]):
         name = self.aliases.get(name, name)
         if name not in self._known:
             self.load_plugins()
-        if name not in self._known:
-            raise UnknownName(self.what, name, self._known)
-        return self._known[name]
+        if name in self._known:
+            return self._known[name]
+        registered = self._registered()
+        if name not in registered:
+            raise UnknownName(self.what, name, (*self._known, *registered))
+        return registered[name]
+
+    def with_plugins(self) -> dict[str, Spec]:
+        """Return all models by name, with those of plug-ins and of the running program."""
+        self.load_plugins()
+        return {**self._registered(), **self._known}
+
+    def _registered(self) -> dict[str, Spec]:
+        """Return the specs of classes that are registered in this process.
+
+        They are not kept, since a class of a notebook may be defined again.
+        """
+        registry = REGISTRIES.get(self._kind)
+        found: dict[str, Spec] = {}
+        for path, cls in registry.registered().items() if registry else ():
+            name = path.rpartition("/")[2]
+            spec = getattr(cls, "Spec", None)
+            if name not in self._known and spec is not None:
+                found[name] = dataclasses.replace(spec(), kind=name)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""

@@ -19,7 +19,15 @@ from mvsim_core.state.entities import Entity
 from mvsim_core.terrain.rates import keep_attitude
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import Data
-from mvsim_core.world.handles import Actor, Block, Handle, Handles, Pivot, PivotHandles
+from mvsim_core.world.handles import (
+    Actor,
+    Block,
+    ByName,
+    Handle,
+    Handles,
+    Pivot,
+    PivotHandles,
+)
 from mvsim_core.world.joints import root_of
 from mvsim_core.world.model import Model
 from mvsim_core.world.overlaps import report_overlaps
@@ -62,6 +70,14 @@ class Entities:
         self.pivots: Mapping[str, Pivot] = PivotHandles(self)
         self._runtime = runtime
         self._removed: dict[int, str] = {}  # token of an entity -> why it was removed
+
+    def __repr__(self) -> str:
+        """Return file, time and what is in it."""
+        file = self.spec.file.rpartition("/")[2] if self.spec.file else "without a file"
+        kinds = [(len(handles), kind) for kind, handles in self._handles.items()]
+        shown = [(n, kind) for n, kind in kinds if n or kind == "vehicle"]
+        counts = [f"{n} {kind}{'' if n == 1 else 's'}" for n, kind in shown]
+        return f"<{type(self).__name__} {file}: t={self.time:.3f} s, {', '.join(counts)}>"
 
     # ------------------------------------------------------------ time
     @property
@@ -123,7 +139,7 @@ class Entities:
     @property
     def standalone_sensors(self) -> dict[str, Any]:
         """Sensors that are fixed in the world, by name."""
-        return {sensor.name: sensor for sensor in self._runtime.fixed_sensors}
+        return ByName("sensor", ((s.name, s) for s in self._runtime.fixed_sensors))
 
     def entity(self, name: str | Handle) -> Entity:
         """Return the entity of a name or a valid handle.

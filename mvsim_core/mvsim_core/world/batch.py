@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from mvsim_core.errors import BuildError
+from mvsim_core.errors import BuildError, require_number
 from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.state.arrays import IntArray, Rows
@@ -24,6 +24,7 @@ from mvsim_core.state.entities import Entity, Material, new_token
 from mvsim_core.world.base import Entities
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import TABLES, Data, JointState
+from mvsim_core.world.handles import ByName
 from mvsim_core.world.joints import connect
 from mvsim_core.world.model import Model
 from mvsim_core.world.overlaps import report_overlaps
@@ -111,7 +112,7 @@ class WorldCopy(Entities):
     @property
     def standalone_sensors(self) -> dict[str, Any]:
         """Sensors that are fixed in the world, by name."""
-        return {sensor.name: sensor for sensor in self._fixed_sensors}
+        return ByName("sensor", ((s.name, s) for s in self._fixed_sensors))
 
     @property
     def _all_data(self) -> Data:
@@ -235,7 +236,12 @@ class Batch:
         mark(SENSORS)
 
     def run(self, seconds: float) -> None:
-        """Advance all copies by `seconds` of simulated time (whole ticks)."""
+        """Advance all copies by `seconds` of simulated time (whole ticks).
+
+        Raises:
+            ArgumentError: `seconds` is negative or not finite.
+        """
+        require_number("run: seconds", seconds, "s", least=0.0)
         for _ in range(round(seconds / self.model.dt)):
             self.step()
 

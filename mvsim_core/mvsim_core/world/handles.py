@@ -8,7 +8,7 @@ Frames: world = ENU-like world frame of the file; body = reference point, x forw
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -276,6 +276,19 @@ class Pivot:
         self._row["target"] = angle
 
 
+class ByName(dict[str, Any]):
+    """Things of one kind by name; UnknownName, which is a KeyError, suggests a similar name."""
+
+    def __init__(self, kind: str, items: Iterable[tuple[str, Any]]) -> None:
+        """Hold (name, thing) pairs; `kind` is for the message."""
+        super().__init__(items)
+        self._kind = kind
+
+    def __missing__(self, name: str) -> Any:
+        """Say which names there are."""
+        raise UnknownName(self._kind, name, self)
+
+
 class Handles(Mapping[str, Any]):
     """Handles of one kind by name; UnknownName suggests a similar name."""
 
@@ -362,5 +375,9 @@ def require_finite(what: str, **values: float) -> None:
         CommandError: One is not; the message names it.
     """
     for name, value in values.items():
-        if not math.isfinite(value):
+        try:
+            finite = math.isfinite(value)
+        except TypeError:
+            finite = False
+        if not finite:
             raise CommandError(f"{what}: {name} must be a finite number, got {value!r}")

@@ -22,7 +22,7 @@ from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.recording.live import LiveLog
 from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST, FloatArray
 from mvsim_core.state.entities import Entity
-from mvsim_core.world.handles import Handle, require_finite
+from mvsim_core.world.handles import ByName, Handle, require_finite
 
 if TYPE_CHECKING:
     from mvsim_core.world.base import Entities
@@ -233,6 +233,11 @@ class Vehicle(Handle):
         return float(self._row["steer"])
 
     @property
+    def max_steering(self) -> float:
+        """Largest angle of the virtual centre wheel [rad]; 0 without steering."""
+        return float(self._row["max_steer"]) if self.steerable else 0.0
+
+    @property
     def wheels(self) -> list[WheelView]:
         """Its wheels in the order of the world file."""
         return [WheelView(self, i) for i in range(self._entity.n_wheels)]
@@ -258,7 +263,8 @@ class Vehicle(Handle):
     @property
     def sensors(self) -> dict[str, Any]:
         """Its sensors by name."""
-        return {sensor.name: sensor for sensor in self._world.sensors_of(self._entity)}
+        sensors = self._world.sensors_of(self._entity)
+        return ByName(f"sensor of {self.name!r}:", ((s.name, s) for s in sensors))
 
     @property
     def chassis_polygon(self) -> FloatArray:

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from mvsim_core.errors import BuildError, LogError, Problem, StepError, UnknownName
+from mvsim_core.errors import (
+    ArgumentError,
+    BuildError,
+    LogError,
+    Problem,
+    StepError,
+    UnknownName,
+    require_number,
+)
 from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.trajectory import TrajectoryFiles
 from mvsim_core.state.entities import Entity, EntityModel
@@ -38,8 +46,6 @@ class World(Entities):
     Call all methods from one thread. Random numbers depend on `seed` and the sensors' names alone.
 
     Attributes:
-        command_timeout: Age at which a velocity command expires and the vehicle stops [s];
-            None: never.
         on_fault: Called with the error when a number of an entity is not finite. The entity has
             been removed then, and the world goes on without it. None: `step` raises the error.
         log_error: Why a log ended before it was stopped, or None.
@@ -48,7 +54,7 @@ class World(Entities):
     def __init__(self, model: Model, data: Data) -> None:
         """Run a model from a state, which the world owns from now on."""
         super().__init__(model, data, Runtime(model))
-        self.command_timeout: float | None = None
+        self._command_timeout: float | None = None
         self._initial = data
         self._profile = Profile(PHASES)
         self._recorder: Recorder | None = None
@@ -58,7 +64,26 @@ class World(Entities):
         self.on_fault: Callable[[StepError], None] | None = None
         self.log_error: LogError | None = None
 
+    def __enter__(self) -> World:
+        """Return self: `with load_world(...) as world` completes its files at the end."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the world, also after an error."""
+        self.close()
+
     # ------------------------------------------------------------ time
+    @property
+    def command_timeout(self) -> float | None:
+        """Age at which a velocity command expires and the vehicle stops [s]; None: never."""
+        return self._command_timeout
+
+    @command_timeout.setter
+    def command_timeout(self, seconds: float | None) -> None:
+        if seconds is not None:
+            require_number("command_timeout", seconds, "s", least=0.0)
+        self._command_timeout = seconds
+
     def step(self) -> None:
         """Advance by one tick.
 
@@ -89,7 +114,13 @@ class World(Entities):
         self.on_fault(error)
 
     def run(self, seconds: float, *, progress: bool = False) -> None:
-        """Advance by `seconds` of simulated time (whole ticks); `progress` shows a bar."""
+        """Advance by `seconds` of simulated time (whole ticks); `progress` shows a bar.
+
+        Raises:
+            ArgumentError: `seconds` is negative or not finite.
+            StepError: A number of the state is not finite, and there is no `on_fault`.
+        """
+        require_number("run: seconds", seconds, "s", least=0.0)
         ticks = range(round(seconds / self.dt))
         if progress:
             from rich.progress import track
@@ -110,7 +141,9 @@ class World(Entities):
     def whole_view(self, size: tuple[int, int] = (1280, 720), *, top: bool = False) -> View:
         """Return a view of the whole world for a picture of a size; `top`: from above."""
         from mvsim_core.rendering.framing import whole_view
+        from mvsim_core.rendering.picture import check_size
 
+        check_size(size)
         return whole_view(self._runtime.scene3d, self.data, size, top=top)
 
     def view_of(self, vehicle: str) -> View:
@@ -133,7 +166,8 @@ class World(Entities):
 
         Raises:
             GlMissingError: OpenGL is not available.
-            ValueError: Eye and target of the view coincide.
+            ArgumentError: The size is 0, a number of the view is not finite, or its eye and
+                target coincide.
         """
         from mvsim_core.rendering.picture import render
 
@@ -168,9 +202,11 @@ class World(Entities):
             pose: (x, y, yaw) [m, m, rad], overrides the pose in the spec.
 
         Raises:
+            ArgumentError: It is neither of the two, or a number of the pose is not finite.
             BuildError: The name is taken.
             WorldFileError: The XML text has errors.
         """
+        _check_pose(pose)
         data = self.data
         assembler, taken = self.model.assembler, data.entities.keys()
         model, file = assembler.vehicle(data.file, vehicle, name, pose, taken)
@@ -211,8 +247,11 @@ class World(Entities):
         again reads what it would have read anyway; one that sweeps does so after a whole period.
 
         Raises:
-            KeyError: The sensor is not in this world.
+            UnknownName: The sensor is not in this world.
         """
+        name = getattr(sensor, "full_name", None)
+        if name not in self.data.sensors:
+            raise UnknownName("sensor", str(name or sensor), self.data.sensors)
         asked = self._asked.setdefault(sensor, {})
         asked[asker] = active
         self._runtime.sensors.set_active(sensor, any(asked.values()), self.ticks)
@@ -248,8 +287,12 @@ class World(Entities):
 
         Handles of entities of the file stay valid. With the same seed all later numbers are equal
         to the byte, whatever happened before.
+
+        Raises:
+            ArgumentError: The seed is no whole number >= 0.
         """
         seed = self.data.seed if seed is None else seed
+        require_number("reset: seed", seed, least=0, whole=True)
         self._adopt(self._initial.copy())
         self.data.seed = seed
         self._runtime.sensors.set_seed(seed)
@@ -269,8 +312,10 @@ class World(Entities):
             count: How many, >= 1.
 
         Raises:
+            ArgumentError: `count` is no whole number.
             BuildError: `count` is less than 1.
         """
+        require_number("replicate: count", count, whole=True)
         from mvsim_core.world.batch import Batch
 
         return Batch(self.model, self.data, count, self.command_timeout)
@@ -506,6 +551,17 @@ class World(Entities):
         elif any(v.spec.auto_start_recording for v in self._vehicles()):
             self._recorder = Recorder(only_auto=True, at_first_row=True)
             self._bind(self._recorder)
+
+
+def _check_pose(pose: Any) -> None:
+    try:
+        numbers = 3 if pose is None else len(pose)
+    except TypeError:
+        numbers = 0
+    if numbers != 3:
+        raise ArgumentError(f"add_vehicle: pose must be (x, y, yaw) [m, m, rad], got {pose!r:.80}")
+    for name, unit, value in zip(("x", "y", "yaw"), ("m", "m", "rad"), pose or (), strict=False):
+        require_number(f"add_vehicle: {name}", value, unit)
 
 
 def _tipping(a: str, b: str) -> str:

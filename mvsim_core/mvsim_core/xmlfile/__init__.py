@@ -9,16 +9,19 @@ specs. A file becomes nodes (`markup`), these become elements (`reader`, with th
 
 from mvsim_core.xmlfile.loader import (
     FileState,
+    UsedVariables,
     WorldFile,
     read_vehicle,
     read_world,
     read_world_file,
 )
-from mvsim_core.xmlfile.writing import dump_world
+from mvsim_core.xmlfile.writing import dump_controller, dump_world
 
 __all__ = [
     "FileState",
+    "UsedVariables",
     "WorldFile",
+    "dump_controller",
     "dump_world",
     "read_vehicle",
     "read_world",

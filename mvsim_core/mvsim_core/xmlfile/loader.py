@@ -88,6 +88,13 @@ class FileState:
         return self
 
 
+class UsedVariables(dict[str, str]):
+    """Values for variables that a world file must use: one that it does not use is an error.
+
+    In other mappings it is a warning, as vehicles that are added later may use it.
+    """
+
+
 class WorldFile(NamedTuple):
     """A world file as read: its content, its warnings and hints, the state for later texts."""
 
@@ -110,7 +117,8 @@ def read_world_file(
     Args:
         path: The file.
         text: The content, instead of a file; relative paths start in the working directory.
-        variables: Values of `${NAME}` in the file; they override its own `<variable>`.
+        variables: Values of `${NAME}` in the file; they override its own `<variable>`. Of
+            `UsedVariables` each must be used.
         seed: Seed of the random numbers in formulas.
         allow_shell: Run the commands in `$(...)` by a shell; for trusted files only.
         access: What a text from a client may read; None: everything.
@@ -127,6 +135,8 @@ def read_world_file(
         origin = Origin(file, os.path.dirname(file))
     state = _initial_state(origin, variables or {}, seed, allow_shell=allow_shell)
     loader = Loader(state, access=access)
+    if isinstance(variables, UsedVariables):
+        loader.unused_variables = "error"
     reader = loader.reader
     nodes = reader.open(origin) if text is None else reader.read(text, origin)
     spec = loader.world(nodes)
@@ -244,6 +254,7 @@ class Loader:
         # Whether a body or its name is left out because of an error: references to it are then
         # not reported.
         self._incomplete = False
+        self.unused_variables: Severity = "warning"
 
     def state(self) -> FileState:
         """Return the state for the next document."""
@@ -281,7 +292,16 @@ class Loader:
         given = {name: tuple(specs) for name, specs in self._found.items()}
         spec = self.filler.fill(WorldSpec(), [whole], given={**given, "file": self.origin.file})
         self._check_references(spec)
+        self._check_variables()
         return spec
+
+    def _check_variables(self) -> None:
+        """Report values that the caller gives to variables which no file has."""
+        if self.problems.failed or self.reader.incomplete:
+            return
+        for name, known in self._variables.unused():
+            text = f"the file uses no variable {name!r}{known}"
+            self.problems.report(self.origin, 0, "", text, self.unused_variables)
 
     def vehicle(self, nodes: list[Node], name: str) -> VehicleSpec:
         """Return the one vehicle among the top nodes, called `name` unless that is ""."""

@@ -180,6 +180,7 @@ class Reader:
         self, text: str, origin: Origin, warning: str = ""
     ) -> tuple[list[Node], list[MarkupWarning]]:
         """Return the top nodes and warnings of a text; report an error if it cannot be parsed."""
+        self.substitution.variables.look_for_uses(text)
         try:
             nodes, warnings = parse(text)
         except MarkupError as error:

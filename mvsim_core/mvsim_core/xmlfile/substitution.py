@@ -51,6 +51,7 @@ History = Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]]
 _BEGIN = re.compile(r"\$(?:\{|env\{|f\{|\()")
 _BRACES = re.compile(r"[{}]")
 _PARENTHESES = re.compile(r"[()]")
+_MENTIONED = re.compile(r"""\$\{\s*(\w+)\s*[|}]|<variable\b[^>]*?\bname\s*=\s*["']([^"'$]+)["']""")
 _PREFIX_COMMAND = re.compile(r"^\s*ros2\s+pkg\s+prefix\s+(--share\s+)?([A-Za-z0-9_-]+)\s*$")
 _RANDOM = re.compile("rand|unifrnd", re.IGNORECASE)
 _DIRECTORY = "MVSIM_CURRENT_FILE_DIRECTORY"
@@ -80,6 +81,25 @@ class Variables:
         self.broken: set[str] = set()  # whose values could not be evaluated
         self._history = {name: (list(at), list(texts)) for name, (at, texts) in history.items()}
         self._by_lower = {name.lower(): name for name in history}
+        self._unused = set(fixed)  # names that no file has mentioned so far
+        self._mentioned: set[str] = set()
+
+    def look_for_uses(self, text: str) -> None:
+        """Look for the names that the caller set in the text of a file."""
+        if not self.fixed:
+            return
+        self._mentioned.update(name for pair in _MENTIONED.findall(text) for name in pair)
+        for name in list(self._unused):
+            # in `${...}` or `$f{...}`, or set by <variable>; formulas ignore case
+            word = re.escape(name)
+            inside = rf"\$f?\{{[^<>$]*?(?<![\w.]){word}(?![\w.])"
+            if name in self._mentioned or re.search(inside, text, re.IGNORECASE):
+                self._unused.discard(name)
+
+    def unused(self) -> list[tuple[str, str]]:
+        """Return the names that the caller set and no file uses, each with a suggestion."""
+        known = self._mentioned - {""}
+        return [(name, suggestion(name, known, listed=True)) for name in sorted(self._unused)]
 
     def define(self, name: str, text: str) -> None:
         """Set a variable from now on."""

@@ -9,6 +9,7 @@ common is written once, as that class. Includes, variables and loops are expande
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from mvsim_core.errors import BuildError
+from mvsim_core.specs.controller import PidSpec
 from mvsim_core.specs.params import Alias, Param, Section, Spec, Variants, params, sections
 from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.world import WorldSpec
@@ -46,6 +48,15 @@ def dump_world(spec: WorldSpec) -> str:
         root.children.insert(0, variable)
         text = "\n".join(_lines(root, "")).replace(f'value="${{{_DOLLAR}}}"', 'value="$"', 1)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def dump_controller(spec: PidSpec) -> str:
+    """Return the <controller> of a vehicle, to be pasted into a file, with all its gains."""
+    unlike = math.nan  # differs from any value, so that the gains are written if they are usual
+    usual = replace(type(spec)(), kp=unlike, ki=unlike, kd=unlike, max_torque=unlike)
+    node = _node("controller", spec, usual)
+    node.attributes = {"class": spec.kind, **node.attributes}
+    return "\n".join(_lines(node, ""))
 
 
 def _node(tag: str, spec: Spec, prototype: Spec) -> Node:

@@ -154,6 +154,60 @@ def test_commanding_all(mvsim: Callable[..., Outcome], world: str) -> None:
     assert out.count(" 1.000 m/s") == 2
 
 
+MIXED = """<mvsim_world>
+  <vehicle name="a"><init_pose>0 0 0</init_pose>
+    <dynamics class="differential"><controller class="twist_ideal"/></dynamics></vehicle>
+  <vehicle name="b"><init_pose>0 3 0</init_pose>
+    <dynamics class="differential"><controller class="twist_ideal"/></dynamics></vehicle>
+  <vehicle name="t"><init_pose>0 6 0</init_pose>
+    <dynamics class="differential"><controller class="raw"/></dynamics></vehicle>
+</mvsim_world>"""
+
+
+def test_several_commands_and_all_the_others(
+    mvsim: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    file = tmp_path / "mixed.world.xml"
+    file.write_text(MIXED)
+    go = ("run", str(file), "--time", "1", "--realtime-factor", "max")
+    code, out, err = mvsim(*go, "--twist", "a", "1", "0", "--twist", "b", "-0.5", "0.25")
+    assert (code, err) == (0, "")
+    a, b, t = out.splitlines()[1:]
+    assert " 1.000 m/s   0.000 rad/s" in a
+    assert "-0.500 m/s   0.250 rad/s" in b
+    assert " 0.000 m/s" in t
+    code, out, err = mvsim(*go, "--twist", "all", "1", "0", "--twist", "b", "2", "0")
+    assert (code, err) == (0, "--twist all: not for t, which take no twist\n")
+    assert [line.split(" m/s")[0].split()[-1] for line in out.splitlines()[1:]] == [
+        "1.000", "2.000", "0.000",
+    ]  # fmt: skip
+    code, _, err = mvsim(*go, "--twist", "t", "1", "0")
+    assert code == 1
+    assert err == (
+        "error: t: controller 'raw' of a 'differential' vehicle takes no twist command;"
+        " it takes: torque\n"
+    )
+
+
+def test_variables_of_the_whole_file_may_be_set(
+    mvsim: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """In a formula, in a branch that is not read, in a class that is not used, in an include."""
+    (tmp_path / "part.xml").write_text('<block name="${INCLUDED|b}"/>')
+    file = tmp_path / "v.world.xml"
+    file.write_text("""<mvsim_world>
+      <if condition="false"><include file="x${BRANCH}.xml"/></if>
+      <vehicle:class name="c">
+        <init_pose>$f{2*sin(formula) + 1} ${CLASS} 0</init_pose> </vehicle:class>
+      <include file="part.xml"/> <variable name="SET" value="3"/> <!-- COMMENT -->
+    </mvsim_world>""")
+    for name in ("BRANCH", "FORMULA", "CLASS", "INCLUDED", "SET"):
+        assert mvsim("check", "--quick", str(file), "--var", f"{name}=1")[0] == 0, name
+    code, _, err = mvsim("check", "--quick", str(file), "--var", "COMMENT=1")
+    assert code == 1
+    assert "the file uses no variable 'COMMENT'" in err
+
+
 def test_no_collection_looks_at_a_running_world(mvsim: Callable[..., Outcome], world: str) -> None:
     gc.unfreeze()
     mvsim("run", world, "--time", "0.1", "--realtime-factor", "max")
@@ -171,12 +225,16 @@ def test_pace(mvsim: Callable[..., Outcome], world: str) -> None:
     ("arguments", "message"),
     [
         (["--twist", "r9", "1", "0"], "unknown vehicle 'r9'"),
+        (["--twist", "r1", "nan", "0"], "two finite numbers"),
+        (["--twist", "r1", "1"], "got 'r1 1'"),
+        (["--twist", "r1", "1", "0", "--twist", "r1", "2", "0"], "'r1' is commanded twice"),
         (["--realtime-factor", "fast"], "the real-time factor must be a number > 0 or max"),
         (["--realtime-factor", "0"], "the real-time factor must be a number > 0 or max"),
         (["--realtime-factor", "nan"], "the real-time factor must be a number > 0 or max"),
         (["--time", "-1"], "--time"),
         (["--var", "N"], "expected NAME=VALUE, got 'N'"),
         (["--frobnicate"], "--frobnicate"),
+        (["--keyboard"], "expected a terminal as input"),
     ],
 )
 def test_wrong_usage(
@@ -193,11 +251,9 @@ def test_wrong_usage(
         (["run", "missing.world.xml"], "error: cannot read"),
         (["info", "missing.world.xml"], "error: cannot read"),
         (["check", "missing.world.xml"], "error: cannot read"),
-        (
-            ["run", "{world}", "--time", "1", "--twist", "r1", "nan", "0"],
-            "must be a finite number",
-        ),
         (["run", "{world}", "--time", "1", "--log", "/proc/none"], "error: cannot write the log"),
+        (["run", "{world}", "--var", "M=2"], "the file uses no variable 'M'"),
+        (["check", "{world}", "--var", "NN=2"], "no variable 'NN'. Did you mean 'N'? Known: N"),
     ],
 )
 def test_bad_input(

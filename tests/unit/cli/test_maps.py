@@ -126,8 +126,10 @@ def test_wrong_use(mvsim: Callable[..., Outcome], tmp_path: Path) -> None:
     assert code == 1
     assert "map.pgm: cannot be written (No such file or directory)" in err
     code, _, err = mvsim("map", str(world), "-o", str(tmp_path / "m.yaml"), "--resolution", "-1")
-    assert code == 1
-    assert "resolution must be > 0 [m], got -1" in err
+    assert code == 2
+    assert "--resolution" in err
+    with pytest.raises(BuildError, match=r"resolution must be > 0 \[m\], got -1"):
+        floor_plan(read_world(world)[0], resolution=-1.0)
 
 
 def test_too_fine_a_map_is_refused() -> None:

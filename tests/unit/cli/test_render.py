@@ -130,7 +130,7 @@ def test_from_near_by_one_sees_what_is_near(mvsim: Outcome, tmp_path: Path) -> N
         (("-o", "shot.png", "--eye", "1", "2", "3", "--at", "1", "2", "3"), 2, "must differ"),
         ((), 2, "expected -o FILE.png or --video FILE.mp4"),
         (("-o", "shot.png", "--top", "--gui"), 2, "exclude each other"),
-        (("-o", "shot.png", "--follow", "r9"), 2, "no vehicle 'r9'; there are: none"),
+        (("-o", "shot.png", "--follow", "r9"), 2, "unknown vehicle 'r9'"),
         (("--video", "clip.avi"), 2, "must end in .mp4"),
         (("--video", "clip.mp4"), 2, "needs a length: --time SECONDS"),
         (("--video", "clip.mp4", "--size", "319x200", "--time", "1"), 2, "must be even"),

@@ -151,8 +151,9 @@ def test_hints_are_left_out_of_the_warnings_of_a_world() -> None:
 
 def all_specs(base: type[Spec] = Spec) -> Iterator[type[Spec]]:
     for spec in base.__subclasses__():
-        # With slots a dataclass has a twin without a name.
-        if vars(sys.modules[spec.__module__]).get(spec.__name__) is spec:
+        # With slots a dataclass has a twin without a name; a test's own module may be gone.
+        module = sys.modules.get(spec.__module__)
+        if module is not None and vars(module).get(spec.__name__) is spec:
             yield spec
         yield from all_specs(spec)
 
