@@ -17,6 +17,7 @@ from sensor_msgs.msg import NavSatFix, NavSatStatus, PointField, Range
 from std_msgs.msg import Header
 
 from mvsim_core import Contact, Pose
+from mvsim_core.bags.frames import sensor_frames
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors import (
     COLORED_POINT,
@@ -56,7 +57,6 @@ from mvsim_ros2.conversions.wheels import (
     joint_states_message,
     wheel_states_message,
 )
-from mvsim_ros2.names.frames import sensor_frames
 
 NOW = stamp_of(1_250_000_000)
 HEADER = Header(stamp=NOW, frame_id="base_link")
