@@ -95,7 +95,11 @@ def plain_points(reading: CloudReading, ns: int) -> Points:
 def organized_points(reading: CloudReading, ns: int) -> Points:
     """Return a scan as an image: a row for each ring, the highest on top; NaN: nothing."""
     names = ["x", "y", "z", "intensity", "ring"] + ["time"] * reading.timed
-    return Points(reading.organized(), names, is_dense=False)
+    image = reading.organized()
+    points = np.zeros(image.shape, image.dtype)  # or its padding would hold any bytes
+    for name in image.dtype.names or ():
+        points[name] = image[name]
+    return Points(points, names, is_dense=False)
 
 
 def ouster_points(reading: CloudReading, ns: int) -> Points:

@@ -56,17 +56,13 @@ class SensorStream:
     def __init__(self, info: SensorInfo, kind: str, sink: Sink, *, derived: bool) -> None:
         """Choose the topics."""
         self._sink = sink
-        outputs: Iterator[Output] = (
-            SENSOR_OUTPUTS[kind](info) if kind in SENSOR_OUTPUTS else iter(())
-        )
+        outputs: Iterator[Output] = iter(())
+        if kind in SENSOR_OUTPUTS:
+            outputs = SENSOR_OUTPUTS[kind](info)
+        chosen = [output for output in outputs if derived or not output.derived]
         found = [
-            (
-                sink.channel(output.topic, info.name(output.topic)),
-                output,
-                info.frame + output.suffix,
-            )
-            for output in outputs
-            if derived or not output.derived
+            (sink.channel(each.topic, info.name(each.topic)), each, info.frame + each.suffix)
+            for each in chosen
         ]
         self._outputs = [entry for entry in found if entry[0] >= 0]
 
