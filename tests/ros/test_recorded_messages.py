@@ -42,6 +42,9 @@ class ListSink:
         self._channels.append((name if name.startswith("/") else f"/{name}", topic.type_name))
         return len(self._channels) - 1
 
+    def resolve(self, name: str) -> str:
+        return name
+
     def write(self, channel: int, data: bytes, ns: int) -> None:
         name, kind = self._channels[channel]
         self.order.append(name)

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -23,8 +24,8 @@ _MAGIC = b"\x89MCAP0\r\n"
 _HEAD = 9
 #: Chunks that are kept decompressed.
 MOST_CHUNKS = 8
-#: Seeks of one channel look at so many messages of a chunk at once.
-_MESSAGE_INDEX = 0x07
+#: Opcode of a message, and what stands before its data [bytes].
+_MESSAGE, _MESSAGE_HEAD = 0x05, 22
 
 
 class RawMessage(NamedTuple):
@@ -33,6 +34,26 @@ class RawMessage(NamedTuple):
     channel: int
     ns: int
     data: bytes
+
+
+class _OpenChunk:
+    """A chunk that is decompressed, with times [ns] and places of its messages by channel."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.times: dict[int, list[int]] = {}
+        self.places: dict[int, list[tuple[int, int]]] = {}
+        for opcode, begin, end in _records(data):
+            if opcode == _MESSAGE:
+                channel = int.from_bytes(data[begin : begin + 2], "little")
+                ns = int.from_bytes(data[begin + 6 : begin + 14], "little")
+                self.times.setdefault(channel, []).append(ns)
+                self.places.setdefault(channel, []).append((begin + _MESSAGE_HEAD, end))
+
+    def message(self, channel: int, number: int) -> RawMessage:
+        """Return a message of a channel."""
+        begin, end = self.places[channel][number]
+        return RawMessage(channel, self.times[channel][number], self.data[begin:end])
 
 
 @dataclass
@@ -74,7 +95,7 @@ class McapIndex:
         self.start, self.end = 0, 0
         self._chunks: list[Any] = []  # ChunkIndex, in the order of the file
         self._of: dict[int, _Channel] = {}
-        self._cache: OrderedDict[int, bytes] = OrderedDict()
+        self._cache: OrderedDict[int, _OpenChunk] = OrderedDict()
         try:
             self._file: IO[bytes] = path.open("rb")
         except OSError as error:
@@ -183,16 +204,16 @@ class McapIndex:
         )
         number = len(self._chunks)
         self._chunks.append(index)
-        first = not self.counts
-        for opcode, _, content in _records(self._decompressed(number)):
-            if opcode == 0x05:
-                channel = int.from_bytes(content[:2], "little")
-                self.counts[channel] = self.counts.get(channel, 0) + 1
-                index.message_index_offsets[channel] = 0
-            else:
-                self._take_record(opcode, 0, bytes(content))
-        self.start = chunk.message_start_time if first else min(self.start, chunk.message_start_time)
-        self.end = max(self.end, chunk.message_end_time)
+        opened = self._open(number)
+        for channel, times in opened.times.items():
+            self.counts[channel] = self.counts.get(channel, 0) + len(times)
+            index.message_index_offsets[channel] = 0
+        for opcode, begin, end in _records(opened.data):
+            if opcode != _MESSAGE:
+                self._take_record(opcode, 0, opened.data[begin:end])
+        begin, end = chunk.message_start_time, chunk.message_end_time
+        self.start = min(self.start, begin) if number else begin
+        self.end = max(self.end, end)
 
     def _sort(self) -> None:
         """Note the chunks of each channel."""
@@ -203,7 +224,7 @@ class McapIndex:
                 of.starts.append(chunk.message_start_time)
 
     # ------------------------------------------------------------ messages
-    def _decompressed(self, number: int) -> bytes:
+    def _open(self, number: int) -> _OpenChunk:
         if number in self._cache:
             self._cache.move_to_end(number)
             return self._cache[number]
@@ -211,23 +232,29 @@ class McapIndex:
         head = chunk.chunk_start_offset + _HEAD + 8 + 8 + 8 + 4 + 4 + len(chunk.compression) + 8
         self._file.seek(head)
         data = _decompress(self._file.read(chunk.compressed_size), chunk.compression, self.path)
-        self._cache[number] = data
+        opened = self._cache[number] = _OpenChunk(data)
         while len(self._cache) > MOST_CHUNKS:
             self._cache.popitem(last=False)
-        return data
+        return opened
 
     def messages(self, wanted: Callable[[int], bool]) -> Iterator[RawMessage]:
-        """Yield the messages of some channels in the order of the file."""
+        """Yield the messages of some channels in the order of writing."""
         for number, chunk in enumerate(self._chunks):
-            if any(map(wanted, chunk.message_index_offsets)):
-                for message in self._of_chunk(number):
-                    if wanted(message.channel):
-                        yield message
+            if not any(map(wanted, chunk.message_index_offsets)):
+                continue
+            data = self._open(number).data
+            for opcode, begin, end in _records(data):
+                if opcode != _MESSAGE:
+                    continue
+                channel = int.from_bytes(data[begin : begin + 2], "little")
+                if wanted(channel):
+                    ns = int.from_bytes(data[begin + 6 : begin + 14], "little")
+                    yield RawMessage(channel, ns, data[begin + _MESSAGE_HEAD : end])
 
-    def _of_chunk(self, number: int) -> Iterator[RawMessage]:
-        for opcode, _, content in _records(self._decompressed(number)):
-            if opcode == 0x05:
-                yield _message(content)
+    def first(self, channel: int) -> RawMessage | None:
+        """Return the first message of a channel."""
+        of = self._of.get(channel)
+        return None if of is None else self._open(of.chunks[0]).message(channel, 0)
 
     def last_before(self, channel: int, ns: int) -> RawMessage | None:
         """Return the last message of a channel at or before a time [ns]."""
@@ -235,29 +262,21 @@ class McapIndex:
         if of is None:
             return None
         for k in range(bisect_right(of.starts, ns) - 1, -1, -1):
-            found = None
-            for message in self._of_chunk(of.chunks[k]):
-                if message.channel == channel and message.ns <= ns:
-                    found = message
-            if found is not None:
-                return found
+            opened = self._open(of.chunks[k])
+            number = bisect_right(opened.times[channel], ns) - 1
+            if number >= 0:
+                return opened.message(channel, number)
         return None
 
 
-def _records(data: bytes) -> Iterator[tuple[int, int, memoryview]]:
-    """Yield opcode, position and content of the records in a chunk."""
-    view, position = memoryview(data), 0
+def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield opcode, begin and end of the content of each record in a chunk."""
+    position = 0
     while position + _HEAD <= len(data):
-        length = int.from_bytes(view[position + 1 : position + _HEAD], "little")
         begin = position + _HEAD
-        yield view[position], position, view[begin : begin + length]
+        length = int.from_bytes(data[position + 1 : begin], "little")
+        yield data[position], begin, begin + length
         position = begin + length
-
-
-def _message(content: memoryview) -> RawMessage:
-    channel = int.from_bytes(content[:2], "little")
-    ns = int.from_bytes(content[6:14], "little")
-    return RawMessage(channel, ns, bytes(content[22:]))
 
 
 def _stream(content: bytes, cls: Any) -> Any:
@@ -270,9 +289,8 @@ def _decompress(data: bytes, compression: str, path: Path) -> bytes:
     if compression == "":
         return data
     if compression == "lz4":
-        import lz4.frame
-
-        return bytes(lz4.frame.decompress(data))
+        lz4: Any = import_module("lz4.frame")
+        return bytes(lz4.decompress(data))
     if compression == "zstd":
         import zstandard
 

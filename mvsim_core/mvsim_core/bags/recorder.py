@@ -65,7 +65,7 @@ class BagRecorder:
         LogError: The file cannot be created, or the packages mcap and rosbags are missing.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options, all by keyword)
         self,
         world: World,
         path: str | Path,
@@ -82,7 +82,7 @@ class BagRecorder:
         """Create the file and follow the world."""
         self._world = world
         self._exclude = [_pattern(text) for text in exclude]
-        self._resolve = resolve or _absolute
+        self.resolve = resolve or _absolute
         self._channels: dict[str, int] = {}
         self._offset = 0  # ticks before tick 0 of the world, after resets
         self._last = world.ticks
@@ -169,7 +169,7 @@ class BagRecorder:
     # ------------------------------------------------------------ sink of the messages
     def channel(self, topic: Topic, name: str) -> int:
         """Return the number of a topic; -1: it is left out."""
-        full = self._resolve(name)
+        full = self.resolve(name)
         if full not in self._channels:
             wanted = not any(pattern.fullmatch(full) for pattern in self._exclude)
             self._channels[full] = self._writer.add_channel(topic, full) if wanted else -1

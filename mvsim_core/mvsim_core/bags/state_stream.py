@@ -11,6 +11,7 @@ as transforms, for RViz and Foxglove.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,10 @@ ENTITY_TF = Topic(
 )
 #: Poses of things that never move by themselves are said once.
 POSE_FIELDS = ("x", "y", "z", "roll", "pitch", "yaw")
-BODY_FIELDS = (*POSE_FIELDS, "vx", "vy", "wz", "roll_rate", "pitch_rate")
+BODY_FIELDS = (
+    *POSE_FIELDS,
+    *("vx", "vy", "wz", "roll_rate", "pitch_rate", "impulse_x", "impulse_y", "touching"),
+)
 WHEEL_FIELDS = ("phi", "omega", "yaw", "torque", "fx", "fy", "load")
 VEHICLE_FIELDS = (
     *("odo_x", "odo_y", "odo_yaw", "odo_vx", "odo_vy", "odo_wz", "steer", "vx", "vy", "wz"),
@@ -64,13 +68,21 @@ class StateStream:
         world: The world.
         sink: Takes the messages.
         frame: Frame of the world.
+        sensor_topics: Returns the topics of each sensor.
     """
 
-    def __init__(self, world: World, sink: Sink, frame: str) -> None:
+    def __init__(
+        self,
+        world: World,
+        sink: Sink,
+        frame: str,
+        sensor_topics: Callable[[], dict[str, dict[str, str]]],
+    ) -> None:
         """Prepare the topics."""
         self._world = world
         self._sink = sink
         self._frame = frame
+        self._sensor_topics = sensor_topics
         self._entities = sink.channel(ENTITIES, ENTITIES.name)
         self._state = sink.channel(STATE, STATE.name)
         self._tf = -1
@@ -130,6 +142,7 @@ class StateStream:
             "fields": {"body": BODY_FIELDS, "vehicle": VEHICLE_FIELDS, "wheel": WHEEL_FIELDS},
             "moving": [[e.name, e.kind, e.n_wheels] for e in self._moving],
             "fixed": {e.name: place for e, place in zip(self._fixed, places, strict=True)},
+            "sensors": self._sensor_topics(),
             "added": {
                 entity.name: dump_world(WorldSpec(vehicles=(entity.spec,)))
                 for entity in self._moving

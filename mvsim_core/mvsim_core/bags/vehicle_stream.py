@@ -39,6 +39,9 @@ class Sink(Protocol):
     def channel(self, topic: Topic, name: str) -> int:
         """Return the number of a topic; -1: its messages are not wanted."""
 
+    def resolve(self, name: str) -> str:
+        """Return the full name of a topic."""
+
     def write(self, channel: int, data: bytes, ns: int) -> None:
         """Take a message of a channel >= 0 at a time [ns]."""
 
@@ -51,6 +54,9 @@ class SensorStream:
         kind: Its class.
         sink: Takes them.
         derived: Whether topics are wanted whose content is in others too.
+
+    Attributes:
+        topics: Full names of its topics by their names in `mvsim_core.bags.topics`.
     """
 
     def __init__(self, info: SensorInfo, kind: str, sink: Sink, *, derived: bool) -> None:
@@ -65,18 +71,21 @@ class SensorStream:
             for each in chosen
         ]
         self._outputs = [entry for entry in found if entry[0] >= 0]
+        self.topics: dict[str, str] = {
+            each.topic.name: sink.resolve(info.name(each.topic)) for _, each, _ in self._outputs
+        }
 
     @property
     def wanted(self) -> bool:
         """Whether there are topics."""
         return bool(self._outputs)
 
-    def publish(self, reading: Any, ns: int) -> None:
-        """Write the messages of a reading."""
+    def publish(self, reading: Any, ns: int, now: int) -> None:
+        """Write the messages of a reading of a time [ns] that has arrived now [ns]."""
         for channel, output, frame in self._outputs:
             data = output.encode(reading, frame, ns)
             if data is not None:
-                self._sink.write(channel, data, ns)
+                self._sink.write(channel, data, now)
 
 
 class VehicleStream:
@@ -263,9 +272,13 @@ class VehicleStream:
         """Return whether TF of the same tick comes before a reading of a sensor."""
         return sensor.kind in NEED_TF
 
-    def publish_reading(self, sensor: Any, ns: int) -> None:
-        """Write the newest reading of one of its sensors."""
-        self._sensors[sensor.name].publish(sensor.last, ns)
+    def topics_of(self, sensor: Any) -> dict[str, str]:
+        """Return the topics of a sensor, see `SensorStream`."""
+        return self._sensors[sensor.name].topics
+
+    def publish_reading(self, sensor: Any, ns: int, now: int) -> None:
+        """Write the newest reading of a sensor, of a time [ns], that has arrived now [ns]."""
+        self._sensors[sensor.name].publish(sensor.last, ns, now)
 
 
 def _seconds(ns: int) -> float:

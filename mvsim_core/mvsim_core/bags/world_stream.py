@@ -75,7 +75,7 @@ class WorldStream:
         self._frames = standalone_frames(world.standalone_sensors, taken)
         self._standalone = self._standalone_streams()
         self._commands = CommandStream(world, settings, sink, self._names_of)
-        self._state = StateStream(world, sink, settings.common_frame)
+        self._state = StateStream(world, sink, settings.common_frame, self.sensor_topics)
         dt = world.dt
         self._motion_cadence = Cadence(1.0 / settings.publish_rate, dt)
         self._clock_ticks = max(1, int(1.0 / (settings.clock_rate * dt) + 1e-6))
@@ -88,6 +88,16 @@ class WorldStream:
         for name, sensor in self._world.standalone_sensors.items():
             if self._standalone[name].wanted:
                 yield sensor
+
+    def sensor_topics(self) -> dict[str, dict[str, str]]:
+        """Return the topics of each sensor that are written, by their names in `topics`."""
+        found = {}
+        for name, vehicle in self._handles.items():
+            for sensor in vehicle.sensors.values():
+                found[sensor.full_name] = self._vehicles[name].topics_of(sensor)
+        for name, stream in self._standalone.items():
+            found[name] = stream.topics
+        return found
 
     def _names_of(self, vehicle: str) -> Any:
         return self._topic_names.of(vehicle, self._namespaces().get(vehicle, ""))
@@ -212,15 +222,16 @@ class WorldStream:
             done.add(name)
             self._vehicles[name].publish_tf(ns)
 
-    def _publish_reading(self, sensor: Any, ns: int) -> None:
+    def _publish_reading(self, sensor: Any, now: int) -> None:
+        ns = now
         if sensor.last.tick != self._world.ticks:  # a delayed one: stamped when it was measured
             if sensor.last.tick < 1:
                 return  # a zero stamp means none in ROS
             ns = self._ns(sensor.last.tick)
         if sensor.parent is not None:
-            self._vehicles[sensor.parent].publish_reading(sensor, ns)
+            self._vehicles[sensor.parent].publish_reading(sensor, ns, now)
         elif sensor.name in self._standalone:
-            self._standalone[sensor.name].publish(sensor.last, ns)
+            self._standalone[sensor.name].publish(sensor.last, ns, now)
 
 
 class CommandStream:

@@ -87,7 +87,7 @@ class BagWriter:
         except (OSError, ValueError) as error:
             raise self._failure(error) from None
         kind = CompressionType[COMPRESSIONS[compression]]
-        self._mcap = Writer(self._file, chunk_size=CHUNK_SIZE, compression=kind)
+        self._mcap: Any = Writer(self._file, chunk_size=CHUNK_SIZE, compression=kind)
         self._schemas: dict[str, int] = {}
         self._sequences: list[int] = [0]
         self._batch: list[Any] = []

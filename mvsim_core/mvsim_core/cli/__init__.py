@@ -13,7 +13,19 @@ import sys
 
 import typer
 
-from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema
+from mvsim_core.cli import (
+    bench,
+    bus,
+    check,
+    info,
+    maps,
+    plot,
+    record,
+    render,
+    replay,
+    run,
+    schema,
+)
 
 app = typer.Typer(
     name="mvsim",
@@ -24,6 +36,8 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("launch")(run.launch)
+app.command("record")(record.record)
+app.command("replay")(replay.replay)
 app.command("check")(check.check)
 app.command("info")(info.info)
 app.command("bench")(bench.bench)
