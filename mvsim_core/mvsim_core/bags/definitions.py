@@ -51,6 +51,8 @@ AckermannDrive drive
 """,
 }
 MISSING = "recordings need the packages mcap and rosbags: pip install 'mvsim_core[record]'"
+#: History depth of topics on which several publishers of the node latch a message each.
+SHARED_DEPTH = 1000
 #: An infinite duration in QoS.
 _FOREVER = "{sec: 9223372036, nsec: 854775807}"
 
@@ -102,8 +104,10 @@ def channel_metadata(topic: Topic) -> dict[str, str]:
     Without it /tf_static and other latched topics would be played back as volatile.
     """
     durability = "transient_local" if topic.latched else "volatile"
+    # With a frame prefix all vehicles share one /tf_static, which one player publishes.
+    depth = SHARED_DEPTH if topic.name == "tf_static" else topic.depth
     qos = (
-        f"- history: keep_last\n  depth: {topic.depth}\n  reliability: reliable\n"
+        f"- history: keep_last\n  depth: {depth}\n  reliability: reliable\n"
         f"  durability: {durability}\n  deadline: {_FOREVER}\n  lifespan: {_FOREVER}\n"
         f"  liveliness: automatic\n  liveliness_lease_duration: {_FOREVER}\n"
         "  avoid_ros_namespace_conventions: false"

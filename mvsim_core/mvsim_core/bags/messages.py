@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.bags.cdr import Cdr
+from mvsim_core.bags.cdr import Cdr, Layout, stamp_of
 from mvsim_core.bags.layouts import Points, scan_angles, scan_ranges
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.geometry.poses import FloatArray, Pose, Twist, quaternion
@@ -32,22 +33,36 @@ from mvsim_core.world.contacts import Contact
 _GPS = 1
 #: Range: ULTRASOUND and INFRARED.
 _ULTRASOUND, _INFRARED = 0, 1
+#: Layouts of messages that are kept: of thousands of vehicles.
+MOST_LAYOUTS = 100_000
 _NO_DISTORTION = np.zeros(5)
 _IDENTITY = np.eye(3)
 
 
+def _bytes(code: str, *values: float) -> bytes:
+    message = Cdr()
+    message.pack(code, *values)
+    return message.done()
+
+
+def _clock() -> Layout:
+    message = Cdr()
+    message.hole("I", 2)
+    return message.layout()
+
+
+_CLOCK = _clock()
+_TRUE, _FALSE = _bytes("B", True), _bytes("B", False)
+
+
 def clock(ns: int) -> bytes:
     """Return a rosgraph_msgs/Clock."""
-    message = Cdr()
-    message.stamp(ns)
-    return message.done()
+    return _CLOCK.fill(stamp_of(ns))
 
 
 def boolean(value: bool) -> bytes:
     """Return a std_msgs/Bool."""
-    message = Cdr()
-    message.pack("B", value)
-    return message.done()
+    return _TRUE if value else _FALSE
 
 
 def text(content: str) -> bytes:
@@ -86,13 +101,22 @@ def _pose(pose: Pose) -> tuple[float, ...]:
 
 def transforms(content: Sequence[tuple[str, str, Pose]], ns: int) -> bytes:
     """Return a tf2_msgs/TFMessage of (parent, child, pose of the child in the parent)."""
+    stamp = stamp_of(ns)
+    numbers: list[tuple[float, ...]] = []
+    for _, _, pose in content:
+        numbers += (stamp, _pose(pose))
+    return _transforms(tuple((a, b) for a, b, _ in content)).fill(*numbers)
+
+
+@lru_cache(MOST_LAYOUTS)
+def _transforms(frames: tuple[tuple[str, str], ...]) -> Layout:
     message = Cdr()
-    message.pack("I", len(content))
-    for parent, child, pose in content:
-        message.header(parent, ns)
+    message.pack("I", len(frames))
+    for parent, child in frames:
+        message.header_hole(parent)
         message.text(child)
-        message.pack("d", *_pose(pose))
-    return message.done()
+        message.hole("d", 7)
+    return message.layout()
 
 
 def odometry(
@@ -111,11 +135,17 @@ def odometry(
         covariances: Of pose and twist, 6x6 and row-major.
         ns: Time.
     """
+    numbers = (*_pose(pose), *covariances[0], *velocity, *covariances[1])
+    return _odometry(frames).fill(stamp_of(ns), numbers)
+
+
+@lru_cache(MOST_LAYOUTS)
+def _odometry(frames: tuple[str, str]) -> Layout:
     message = Cdr()
-    message.header(frames[0], ns)
+    message.header_hole(frames[0])
     message.text(frames[1])
-    message.pack("d", *_pose(pose), *covariances[0], *velocity, *covariances[1])
-    return message.done()
+    message.hole("d", 7 + 36 + 6 + 36)
+    return message.layout()
 
 
 def joint_states(
@@ -126,12 +156,19 @@ def joint_states(
     ns: int,
 ) -> bytes:
     """Return a sensor_msgs/JointState: angles [rad], speeds [rad/s], torques [N m]."""
+    counts = len(position), len(velocity), len(effort)
+    return _joint_states(tuple(names), counts).fill(stamp_of(ns), position, velocity, effort)
+
+
+@lru_cache(MOST_LAYOUTS)
+def _joint_states(names: tuple[str, ...], counts: tuple[int, int, int]) -> Layout:
     message = Cdr()
-    message.header("", ns)
+    message.header_hole("")
     message.texts(names)
-    for values in (position, velocity, effort):
-        message.number_list(values)
-    return message.done()
+    for count in counts:
+        message.pack("I", count)
+        message.hole("d", count)
+    return message.layout()
 
 
 def wheel_states(names: Sequence[str], rows: Any, frame: str, ns: int) -> bytes:
@@ -143,18 +180,24 @@ def wheel_states(names: Sequence[str], rows: Any, frame: str, ns: int) -> bytes:
         frame: Base frame of the vehicle.
         ns: Time.
     """
-    message = Cdr()
-    message.header(frame, ns)
-    message.pack("I", len(names))
     fields = ("yaw", "omega", "torque", "fx", "fy", "load")
-    for name, row in zip(
-        names, zip(*(rows[k].tolist() for k in fields), strict=True), strict=True
-    ):
+    numbers: list[tuple[float, ...]] = [stamp_of(ns)]
+    for row in zip(*(rows[field].tolist() for field in fields), strict=True):
         angle, omega, torque, fx, fy, load = row
         c, s = math.cos(angle), math.sin(angle)
+        numbers.append((angle, omega, torque, c * fx + s * fy, c * fy - s * fx, load))
+    return _wheel_states(tuple(names), frame).fill(*numbers)
+
+
+@lru_cache(MOST_LAYOUTS)
+def _wheel_states(names: tuple[str, ...], frame: str) -> Layout:
+    message = Cdr()
+    message.header_hole(frame)
+    message.pack("I", len(names))
+    for name in names:
         message.text(name)
-        message.pack("d", angle, omega, torque, c * fx + s * fy, c * fy - s * fx, load)
-    return message.done()
+        message.hole("d", 6)
+    return message.layout()
 
 
 def contacts(content: Sequence[Contact], frame: str, ns: int) -> bytes:
@@ -237,18 +280,25 @@ def cloud(content: Points, frame: str, ns: int) -> bytes:
 
 def imu(reading: ImuReading, frame: str, ns: int) -> bytes:
     """Return a sensor_msgs/Imu by REP-145."""
+    numbers = np.concatenate(
+        (
+            reading.orientation or (0.0, 0.0, 0.0, 1.0),
+            reading.orientation_covariance.ravel(),
+            reading.angular_velocity,
+            reading.angular_velocity_covariance.ravel(),
+            reading.linear_acceleration,
+            reading.linear_acceleration_covariance.ravel(),
+        )
+    )
+    return _imu(frame).fill(stamp_of(ns), numbers.tolist())
+
+
+@lru_cache(MOST_LAYOUTS)
+def _imu(frame: str) -> Layout:
     message = Cdr()
-    message.header(frame, ns)
-    message.pack("d", *(reading.orientation or (0.0, 0.0, 0.0, 1.0)))
-    for values in (
-        reading.orientation_covariance,
-        reading.angular_velocity,
-        reading.angular_velocity_covariance,
-        reading.linear_acceleration,
-        reading.linear_acceleration_covariance,
-    ):
-        message.array(values)
-    return message.done()
+    message.header_hole(frame)
+    message.hole("d", 4 + 9 + 3 + 9 + 3 + 9)
+    return message.layout()
 
 
 def magnetic_field(reading: MagneticReading, frame: str, ns: int) -> bytes:
@@ -331,8 +381,3 @@ def camera_info(camera: Pinhole, lens: Lens | None, baseline: float, frame: str,
     message.pack("I", 0, 0, 0, 0, 0, 0)
     message.pack("B", 0)
     return message.done()
-
-
-def pressed_sectors(values: Iterable[bool]) -> list[bytes]:
-    """Return a std_msgs/Bool for each sector of a bumper."""
-    return [boolean(value) for value in values]

@@ -89,6 +89,7 @@ class BagRecorder:
         self._wake = wake_sensors
         self._awake: list[Any] = []
         writer = self._writer = BagWriter(path, compression)
+        self.write = writer.write  # takes messages at a time [ns], see `Sink`
         self._finalizer = weakref.finalize(self, _complete, writer)
         settings = settings or StreamSettings()
         try:
@@ -174,10 +175,6 @@ class BagRecorder:
             wanted = not any(pattern.fullmatch(full) for pattern in self._exclude)
             self._channels[full] = self._writer.add_channel(topic, full) if wanted else -1
         return self._channels[full]
-
-    def write(self, channel: int, data: bytes, ns: int) -> None:
-        """Write a message."""
-        self._writer.write(channel, data, ns)
 
     def _write_world(self, settings: RateSettings) -> None:
         world, writer = self._world, self._writer

@@ -127,7 +127,6 @@ class VehicleStream:
         self._wheel_states = self._channel(topics.WHEEL_STATES)
         start = vehicle.spec.init_pose if settings.odom_starts_at == "spawn" else _IDENTITY
         self._start = Pose(x=start.x, y=start.y, yaw=start.yaw)
-        self._was_in_collision = False
         self._set_joints(wheel_joints(vehicle.spec.dynamics))
         self._transforms = list(self._dynamic_transforms())
         self._covariances = diagonal(WHEEL_ODOMETRY[0]), diagonal(WHEEL_ODOMETRY[1])
@@ -206,11 +205,6 @@ class VehicleStream:
             self._sink.write(channel, data, ns)
 
     # ------------------------------------------------------------------ each step
-    def record_collision(self) -> None:
-        """Note whether it is in contact in this step."""
-        if self._vehicle.in_collision:
-            self._was_in_collision = True
-
     def publish_tf(self, ns: int) -> None:
         """Write the transforms that change."""
         if self._tf < 0 or not self._transforms:
@@ -220,8 +214,13 @@ class VehicleStream:
         content = [(a, b, rule(truth, odometry)) for a, b, rule in self._transforms]
         self._sink.write(self._tf, messages.transforms(content, ns), ns)
 
-    def publish_motion(self, ns: int) -> None:
-        """Write odometry, ground truth, collision and wheels."""
+    def publish_motion(self, ns: int, touched: bool) -> None:
+        """Write odometry, ground truth, collision and wheels.
+
+        Args:
+            ns: Time.
+            touched: Whether it was in contact since the last message.
+        """
         vehicle, frames, write = self._vehicle, self.frames, self._sink.write
         if self._odom >= 0:
             pose, twist = vehicle.odometry
@@ -237,8 +236,7 @@ class VehicleStream:
             velocity = (twist.vx, twist.vy, 0.0, *vehicle.angular_velocity)
             write(self._truth, messages.odometry(ends, vehicle.pose, velocity, _TRUTH, ns), ns)
         if self._collision >= 0:
-            write(self._collision, messages.boolean(self._was_in_collision), ns)
-        self._was_in_collision = False
+            write(self._collision, messages.boolean(touched), ns)
         self._publish_wheels(ns)
 
     def _publish_wheels(self, ns: int) -> None:

@@ -23,7 +23,7 @@ from mvsim_core.bags.topics import RESERVED_TOPICS
 from mvsim_core.bags.vehicle_stream import SensorStream, Sink, Transform, VehicleStream
 from mvsim_core.geometry.poses import Twist
 from mvsim_core.specs.element import ElevationMapSpec
-from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST
+from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST, BoolArray
 from mvsim_core.state.clock import Cadence
 from mvsim_core.world.vehicle import Vehicle
 from mvsim_core.world.world import World
@@ -67,6 +67,8 @@ class WorldStream:
         self._handles: dict[str, Vehicle] = {}
         self._new: set[str] = set()
         self._started = False
+        self._touching: list[str] = []  # names of vehicles, with rows and past contacts
+        self._touched: BoolArray = np.zeros(0, bool)
         self._known: tuple[Any, ...] = ()
         self._follow_vehicles()
         taken = {settings.common_frame}.union(
@@ -140,6 +142,11 @@ class WorldStream:
                     derived=self._derived,
                 )
                 self._new.add(name)
+        before = dict(zip(self._touching, self._touched.tolist(), strict=True))
+        self._touching = list(self._vehicles)
+        self._touched = np.array([before.get(name, False) for name in self._touching], bool)
+        entities = (data.entities[name] for name in self._touching)
+        self._rows = np.array([entity.row for entity in entities], np.int64)
 
     def _standalone_streams(self) -> dict[str, SensorStream]:
         sensors = self._world.standalone_sensors
@@ -160,10 +167,9 @@ class WorldStream:
     def after_step(self) -> None:
         """Write what is due after a step."""
         world = self._world
-        ticks, readings, vehicles = world.ticks, world.new_readings, self._vehicles.values()
+        ticks, readings = world.ticks, world.new_readings
         self._commands.publish(self._ns(ticks - 1))
-        for vehicle in vehicles:
-            vehicle.record_collision()
+        self._touched |= world.data.bodies["touching"][self._rows] != 0
         motion = not self._started or bool(self._new) or self._motion_cadence.is_due(ticks)
         if not (motion or readings or ticks % self._clock_ticks == 0):
             return
@@ -176,8 +182,10 @@ class WorldStream:
             self._publish_static(ns)
         self._publish_tf(ns, None if motion else readings)
         if motion:
-            for vehicle in vehicles:
-                vehicle.publish_motion(ns)
+            touched = self._touched.tolist()
+            for vehicle, hit in zip(self._vehicles.values(), touched, strict=True):
+                vehicle.publish_motion(ns, hit)
+            self._touched[:] = False
             if self._contacts >= 0:
                 frame = self._settings.common_frame
                 content = messages.contacts(world.contacts, frame, ns)

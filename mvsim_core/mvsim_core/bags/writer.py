@@ -31,11 +31,9 @@ PENDING = 256 << 20
 COMPRESSIONS = {"lz4": "LZ4", "zstd": "ZSTD", "none": "NONE"}
 
 
-class _Message(NamedTuple):
-    channel: int
-    data: bytes
-    ns: int
-    sequence: int
+class _Channel(NamedTuple):
+    topic: Topic
+    name: str
 
 
 class _Attachment(NamedTuple):
@@ -89,6 +87,7 @@ class BagWriter:
         kind = CompressionType[COMPRESSIONS[compression]]
         self._mcap: Any = Writer(self._file, chunk_size=CHUNK_SIZE, compression=kind)
         self._schemas: dict[str, int] = {}
+        self._channels = 0
         self._sequences: list[int] = [0]
         self._batch: list[Any] = []
         self._batch_size = 0
@@ -104,9 +103,9 @@ class BagWriter:
     def add_channel(self, topic: Topic, name: str) -> int:
         """Add a topic and return its number."""
         definition(topic.type_name)  # here, since no message can be made without it
-        self._sequences.append(0)
-        self._batch.append((topic, name))
-        return len(self._sequences) - 1
+        self._channels += 1
+        self._batch.append(_Channel(topic, name))
+        return self._channels
 
     def attach(self, name: str, media_type: str, data: bytes) -> None:
         """Add an attachment."""
@@ -118,8 +117,7 @@ class BagWriter:
 
     def write(self, channel: int, data: bytes, ns: int) -> None:
         """Add a message of a channel at a time [ns]."""
-        sequence = self._sequences[channel] = self._sequences[channel] + 1
-        self._batch.append(_Message(channel, data, ns, sequence))
+        self._batch.append((channel, data, ns))
         self._batch_size += len(data)
         self.messages += 1
 
@@ -209,15 +207,16 @@ class BagWriter:
 
     def _write_entry(self, entry: Any) -> None:
         mcap = self._mcap
-        if isinstance(entry, _Message):
-            channel, data, ns, sequence = entry
+        if type(entry) is tuple:
+            channel, data, ns = entry
+            sequence = self._sequences[channel] = self._sequences[channel] + 1
             mcap.add_message(channel, ns, data, ns, sequence)
         elif isinstance(entry, _Attachment):
             mcap.add_attachment(0, 0, entry.name, entry.media_type, entry.data)
         elif isinstance(entry, _Metadata):
             mcap.add_metadata(entry.name, dict(entry.values))
         else:
-            self._register(*entry)
+            self._register(entry.topic, entry.name)
 
     def _register(self, topic: Topic, name: str) -> None:
         kind = definition(topic.type_name)
@@ -225,6 +224,7 @@ class BagWriter:
             schema = self._mcap.register_schema(kind.name, "ros2msg", kind.text.encode())
             self._schemas[kind.name] = schema
         metadata = channel_metadata(topic)
+        self._sequences.append(0)
         self._mcap.register_channel(name, "cdr", self._schemas[kind.name], metadata)
 
     def _failure(self, error: Exception) -> LogError:

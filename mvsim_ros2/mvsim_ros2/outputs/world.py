@@ -254,8 +254,9 @@ class WorldOutputs:
             for name, sensor in standalone.items()
             for suffix, pose in sensor_frames(sensor).items()
         ]
-        for name in self._new_vehicles & self._vehicles.keys():
-            self._vehicles[name].publish_static(stamp, transforms)
+        for name, vehicle in self._vehicles.items():
+            if name in self._new_vehicles:
+                vehicle.publish_static(stamp, transforms)
         self._new_vehicles.clear()
 
     def _publish_maps(self, stamp: Time) -> None:

@@ -350,7 +350,7 @@ class Settings:
     )
     record: str = _param(
         "",
-        "MCAP file in which the topics are recorded, subscribed to or not, until the node ends; see"
+        "MCAP file to which topics are recorded, subscribed to or not, until the node ends; see"
         " docs/recording.md. Empty: none.",
     )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")

@@ -81,6 +81,8 @@ def test_states_and_readings_of_a_run_are_restored(make: Any, tmp_path: Path) ->
             for name, values in states[time][0].items():
                 assert numbers(world)[name] == values, name  # to the last bit
             for name, reading in states[time][1].items():
+                if reading is not None and reading.tick < 1:
+                    continue  # a sweep from before the first message
                 assert_same_reading(readings(world)[name], reading)
 
 
