@@ -122,7 +122,7 @@ class Recording:
         index, found = self._index, {}
         for name, key in sorted(self._channels.items()):
             count = index.counts.get(key, 0)
-            rate = (count - 1) / self.duration if count > 1 and self.duration > 0.0 else 0.0
+            rate = count / self.duration if count > 1 and self.duration > 0.0 else 0.0
             found[name] = TopicInfo(name, self._type_of(key), count, rate)
         return found
 
