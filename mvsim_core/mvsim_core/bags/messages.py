@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from mvsim_core.bags.cdr import Cdr, Layout, stamp_of
 from mvsim_core.bags.layouts import Points, scan_angles, scan_ranges
+from mvsim_core.bags.motion_table import Wheels
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.geometry.poses import FloatArray, Pose, Twist, quaternion
 from mvsim_core.rendering.lens import Lens
@@ -171,19 +172,18 @@ def _joint_states(names: tuple[str, ...], counts: tuple[int, int, int]) -> Layou
     return message.layout()
 
 
-def wheel_states(names: Sequence[str], rows: Any, frame: str, ns: int) -> bytes:
+def wheel_states(names: Sequence[str], wheels: Wheels, frame: str, ns: int) -> bytes:
     """Return a mvsim_msgs/WheelStates.
 
     Args:
         names: Those of the axle joints.
-        rows: WHEEL rows of the vehicle.
+        wheels: The wheels.
         frame: Base frame of the vehicle.
         ns: Time.
     """
-    fields = ("yaw", "omega", "torque", "fx", "fy", "load")
     numbers: list[tuple[float, ...]] = [stamp_of(ns)]
-    for row in zip(*(rows[field].tolist() for field in fields), strict=True):
-        angle, omega, torque, fx, fy, load = row
+    columns = (wheels.yaw, wheels.omega, wheels.torque, wheels.fx, wheels.fy, wheels.load)
+    for angle, omega, torque, fx, fy, load in zip(*columns, strict=True):
         c, s = math.cos(angle), math.sin(angle)
         numbers.append((angle, omega, torque, c * fx + s * fy, c * fy - s * fx, load))
     return _wheel_states(tuple(names), frame).fill(*numbers)

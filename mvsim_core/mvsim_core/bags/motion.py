@@ -56,16 +56,24 @@ def diagonal(variances: Sequence[float]) -> list[float]:
     return covariance
 
 
-def fill_planar(target: FloatArray | list[float], matrix: FloatArray, c: float, s: float) -> None:
-    """Write a (3, 3) covariance of x, y, yaw, turned, into one of six axes, row-major.
+def upper_triangle(matrix: FloatArray) -> tuple[float, ...]:
+    """Return xx, xy, xa, yy, ya, aa of a (3, 3) covariance of x, y and yaw (a)."""
+    (xx, xy, xa), (_, yy, ya), (_, _, aa) = matrix.tolist()
+    return xx, xy, xa, yy, ya, aa
+
+
+def fill_planar(
+    target: FloatArray | list[float], covariance: Sequence[float], c: float, s: float
+) -> None:
+    """Write a covariance of x, y, yaw, turned, into one of six axes, row-major.
 
     Args:
         target: The other axes keep their variances.
-        matrix: The covariance.
+        covariance: See `upper_triangle`.
         c: Cosine of the angle by which it is turned.
         s: Sine of it.
     """
-    (xx, xy, xa), (_, yy, ya), (_, _, aa) = matrix.tolist()
+    xx, xy, xa, yy, ya, aa = covariance
     target[0] = c * c * xx - 2.0 * c * s * xy + s * s * yy + LEAST
     target[7] = s * s * xx + 2.0 * c * s * xy + c * c * yy + LEAST
     target[35] = aa + LEAST

@@ -18,9 +18,11 @@ from mvsim_core.bags.motion import (
     diagonal,
     fill_planar,
     map_to_odom,
+    upper_triangle,
 )
+from mvsim_core.bags.motion_table import Motion, Wheels
 from mvsim_core.bags.robot_description import robot_description
-from mvsim_core.bags.sensor_streams import NEED_TF, SENSOR_OUTPUTS, Output, SensorInfo
+from mvsim_core.bags.sensor_streams import SENSOR_OUTPUTS, Output, SensorInfo
 from mvsim_core.bags.settings import RateSettings
 from mvsim_core.bags.topic_names import TopicNames, unique_tokens
 from mvsim_core.bags.topics import RESERVED_TOPICS, Topic
@@ -130,6 +132,8 @@ class VehicleStream:
         self._set_joints(wheel_joints(vehicle.spec.dynamics))
         self._transforms = list(self._dynamic_transforms())
         self._covariances = diagonal(WHEEL_ODOMETRY[0]), diagonal(WHEEL_ODOMETRY[1])
+        twist = upper_triangle(vehicle.odometry_covariance.twist)  # of the file: it is constant
+        fill_planar(self._covariances[1], twist, 1.0, 0.0)
         self._sensors = {
             name: SensorStream(info, kind, sink, derived=derived)
             for name, kind, info in self._sensor_infos()
@@ -143,7 +147,7 @@ class VehicleStream:
         self._steered = [k for k, joint in enumerate(joints) if joint.steered]
         self._mounted = [joints[k].spec.yaw for k in self._steered]
         self._joint_names = self._axles + [joints[k].steering for k in self._steered]
-        self._steering = self._steering_angles(self._wheel_rows()["yaw"].tolist())
+        self._steering = self._steering_angles([w.steering for w in self._vehicle.wheels])
         self._steering_time = 0.0
 
     def _sensor_infos(self) -> Iterator[tuple[str, str, SensorInfo]]:
@@ -176,10 +180,6 @@ class VehicleStream:
                 lambda truth, odometry: Pose(roll=truth.roll, pitch=truth.pitch),
             )
 
-    def _wheel_rows(self) -> Any:
-        entity, data = self._vehicle._entity, self._vehicle._world.data
-        return data.wheels[entity.wheel0 : entity.wheel0 + entity.n_wheels]
-
     def _steering_angles(self, yaws: Sequence[float]) -> list[float]:
         return [yaws[k] - yaw for k, yaw in zip(self._steered, self._mounted, strict=True)]
 
@@ -205,44 +205,41 @@ class VehicleStream:
             self._sink.write(channel, data, ns)
 
     # ------------------------------------------------------------------ each step
-    def publish_tf(self, ns: int) -> None:
+    def publish_tf(self, motion: Motion, ns: int) -> None:
         """Write the transforms that change."""
         if self._tf < 0 or not self._transforms:
             return
-        truth = self._vehicle.pose
-        odometry = compose_planar(self._start, self._vehicle.odometry.pose)
-        content = [(a, b, rule(truth, odometry)) for a, b, rule in self._transforms]
+        odometry = compose_planar(self._start, motion.odometry)
+        content = [(a, b, rule(motion.pose, odometry)) for a, b, rule in self._transforms]
         self._sink.write(self._tf, messages.transforms(content, ns), ns)
 
-    def publish_motion(self, ns: int, touched: bool) -> None:
+    def publish_motion(self, motion: Motion, ns: int, touched: bool) -> None:
         """Write odometry, ground truth, collision and wheels.
 
         Args:
+            motion: How it moves.
             ns: Time.
             touched: Whether it was in contact since the last message.
         """
-        vehicle, frames, write = self._vehicle, self.frames, self._sink.write
+        frames, write, covariances = self.frames, self._sink.write, self._covariances
         if self._odom >= 0:
-            pose, twist = vehicle.odometry
-            covariance, angle = vehicle.odometry_covariance, self._start.yaw
-            fill_planar(self._covariances[0], covariance.pose, math.cos(angle), math.sin(angle))
-            fill_planar(self._covariances[1], covariance.twist, 1.0, 0.0)
+            twist, angle = motion.odometry_twist, self._start.yaw
+            fill_planar(covariances[0], motion.covariance, math.cos(angle), math.sin(angle))
             velocity = (twist.vx, twist.vy, 0.0, 0.0, 0.0, twist.wz)
-            place = compose_planar(self._start, pose)
+            place = compose_planar(self._start, motion.odometry)
             ends = frames.odom, frames.footprint
-            write(self._odom, messages.odometry(ends, place, velocity, self._covariances, ns), ns)
+            write(self._odom, messages.odometry(ends, place, velocity, covariances, ns), ns)
         if self._truth >= 0:
-            twist, ends = vehicle.twist, (frames.map, frames.base)
-            velocity = (twist.vx, twist.vy, 0.0, *vehicle.angular_velocity)
-            write(self._truth, messages.odometry(ends, vehicle.pose, velocity, _TRUTH, ns), ns)
+            twist, ends = motion.twist, (frames.map, frames.base)
+            velocity = (twist.vx, twist.vy, 0.0, *motion.rates)
+            write(self._truth, messages.odometry(ends, motion.pose, velocity, _TRUTH, ns), ns)
         if self._collision >= 0:
             write(self._collision, messages.boolean(touched), ns)
-        self._publish_wheels(ns)
+        self._publish_wheels(motion.wheels, ns)
 
-    def _publish_wheels(self, ns: int) -> None:
-        rows = self._wheel_rows()
+    def _publish_wheels(self, wheels: Wheels, ns: int) -> None:
         if self._joint_states >= 0:
-            steering, now = self._steering_angles(rows["yaw"].tolist()), _seconds(ns)
+            steering, now = self._steering_angles(wheels.yaw), _seconds(ns)
             elapsed = now - self._steering_time
             rates = [
                 (new - old) / elapsed if elapsed > 0.0 else 0.0
@@ -251,24 +248,20 @@ class VehicleStream:
             self._steering, self._steering_time = steering, now
             data = messages.joint_states(
                 self._joint_names,
-                rows["phi"].tolist() + steering,
-                rows["omega"].tolist() + rates,
-                rows["torque"].tolist() + [0.0] * len(steering),
+                wheels.phi + steering,
+                wheels.omega + rates,
+                wheels.torque + [0.0] * len(steering),
                 ns,
             )
             self._sink.write(self._joint_states, data, ns)
         if self._wheel_states >= 0:
-            data = messages.wheel_states(self._axles, rows, self.frames.base, ns)
+            data = messages.wheel_states(self._axles, wheels, self.frames.base, ns)
             self._sink.write(self._wheel_states, data, ns)
 
     # ---------------------------------------------------------------------- sensors
     def wants(self, sensor: Any) -> bool:
         """Return whether the readings of a sensor are written."""
         return self._sensors[sensor.name].wanted
-
-    def needs_tf(self, sensor: Any) -> bool:
-        """Return whether TF of the same tick comes before a reading of a sensor."""
-        return sensor.kind in NEED_TF
 
     def topics_of(self, sensor: Any) -> dict[str, str]:
         """Return the topics of a sensor, see `SensorStream`."""

@@ -15,7 +15,8 @@ import numpy as np
 
 from mvsim_core.bags import messages, topics
 from mvsim_core.bags.frames import sensor_frames, standalone_frames
-from mvsim_core.bags.sensor_streams import SensorInfo
+from mvsim_core.bags.motion_table import Motion, MotionTable
+from mvsim_core.bags.sensor_streams import NEED_TF, SensorInfo
 from mvsim_core.bags.settings import RateSettings
 from mvsim_core.bags.state_stream import StateStream
 from mvsim_core.bags.topic_names import VehicleTopicNames, unique_tokens
@@ -145,8 +146,10 @@ class WorldStream:
         before = dict(zip(self._touching, self._touched.tolist(), strict=True))
         self._touching = list(self._vehicles)
         self._touched = np.array([before.get(name, False) for name in self._touching], bool)
-        entities = (data.entities[name] for name in self._touching)
+        entities = [data.entities[name] for name in self._touching]
         self._rows = np.array([entity.row for entity in entities], np.int64)
+        self._motions = MotionTable(entities)
+        self._places = {name: k for k, name in enumerate(self._touching)}
 
     def _standalone_streams(self) -> dict[str, SensorStream]:
         sensors = self._world.standalone_sensors
@@ -180,11 +183,14 @@ class WorldStream:
             self._publish_maps(ns)
         if self._new:
             self._publish_static(ns)
-        self._publish_tf(ns, None if motion else readings)
+        motions = self._motions.read(world.data) if motion or self._need_tf(readings) else []
+        self._publish_tf(ns, motions, None if motion else readings)
         if motion:
             touched = self._touched.tolist()
-            for vehicle, hit in zip(self._vehicles.values(), touched, strict=True):
-                vehicle.publish_motion(ns, hit)
+            for vehicle, moving, hit in zip(
+                self._vehicles.values(), motions, touched, strict=True
+            ):
+                vehicle.publish_motion(moving, ns, hit)
             self._touched[:] = False
             if self._contacts >= 0:
                 frame = self._settings.common_frame
@@ -216,19 +222,22 @@ class WorldStream:
                 if channel >= 0:
                     self._sink.write(channel, data, ns)
 
-    def _publish_tf(self, ns: int, readings: list[Any] | None) -> None:
+    def _need_tf(self, readings: list[Any]) -> bool:
+        return any(sensor.kind in NEED_TF and sensor.parent is not None for sensor in readings)
+
+    def _publish_tf(self, ns: int, motions: list[Motion], readings: list[Any] | None) -> None:
         """Write TF of all vehicles (None), or of those whose new readings need it."""
         if readings is None:
-            for vehicle in self._vehicles.values():
-                vehicle.publish_tf(ns)
+            for vehicle, moving in zip(self._vehicles.values(), motions, strict=True):
+                vehicle.publish_tf(moving, ns)
             return
         done: set[str] = set()
         for sensor in readings:
             name = sensor.parent
-            if name is None or name in done or not self._vehicles[name].needs_tf(sensor):
+            if name is None or name in done or sensor.kind not in NEED_TF:
                 continue
             done.add(name)
-            self._vehicles[name].publish_tf(ns)
+            self._vehicles[name].publish_tf(motions[self._places[name]], ns)
 
     def _publish_reading(self, sensor: Any, now: int) -> None:
         ns = now

@@ -18,7 +18,7 @@ from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core import Pose, Twist
-from mvsim_core.bags.motion import Variances, diagonal, fill_planar
+from mvsim_core.bags.motion import Variances, diagonal, fill_planar, upper_triangle
 from mvsim_core.geometry.poses import quaternion
 from mvsim_core.world.vehicle import OdometryCovariance
 
@@ -115,5 +115,5 @@ def fill_covariances(message: Odometry, covariance: OdometryCovariance, start_ya
         start_yaw: Direction of that frame in the frame of the message [rad].
     """
     c, s = math.cos(start_yaw), math.sin(start_yaw)
-    fill_planar(message.pose.covariance, covariance.pose, c, s)
-    fill_planar(message.twist.covariance, covariance.twist, 1.0, 0.0)
+    fill_planar(message.pose.covariance, upper_triangle(covariance.pose), c, s)
+    fill_planar(message.twist.covariance, upper_triangle(covariance.twist), 1.0, 0.0)
