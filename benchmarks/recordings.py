@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -75,7 +76,7 @@ def measure(world: World, seconds: float, path: Path | None) -> Cost:
     return Cost(1e3 * thread / seconds, 1e3 * process / seconds, wall)
 
 
-CASES = {
+CASES: Mapping[str, Callable[[], World]] = {
     "1 robot, lidar": lambda: yard(1),
     "25 robots, lidars": lambda: yard(25),
     "1 robot, lidar, camera 640 x 480": lambda: camera(640, 480),

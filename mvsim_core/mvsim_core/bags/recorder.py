@@ -54,8 +54,8 @@ class BagRecorder:
         exclude: Regular expressions; topics whose whole name matches one are left out.
         derived: Whether to write the topics of depth cameras too whose content is in others: the
             cloud, and depths in millimetres.
-        wake_sensors: Whether sensors compute for the recording that nobody else listens to; only
-            where others, such as the node, have put them to sleep.
+        wake_sensors: Whether sensors that others, such as the node, have made inactive compute
+            for the recording.
         resolve: From a topic name to the full name.
         namespaces: Returns the namespaces that were requested for spawned vehicles, by name.
         ns: From a tick of the world to a time [ns]; None: that of the world, which goes on where
@@ -194,7 +194,7 @@ class BagRecorder:
 
 
 def _complete(writer: BagWriter) -> None:
-    """Complete a file that was forgotten; nobody is there to get an error."""
+    """Complete a file that was not closed; an error becomes a warning."""
     try:
         writer.close()
     except LogError as error:

@@ -235,3 +235,18 @@ def test_another_world_is_refused(tmp_path: Path) -> None:
     other = load_world(worlds.one_robot(tmp_path))
     with Recording.open(path) as recording, pytest.raises(LogError, match="not that of the rec"):
         recording.seek(other, 0.0)
+
+
+def test_pictures_are_those_of_the_run(tmp_path: Path) -> None:
+    path, live = tmp_path / "run.mcap", load_world(worlds.crowded(tmp_path))
+    with record(live, path):
+        for vehicle in live.vehicles.values():
+            vehicle.set_twist(0.8, 0.0, 0.5)
+        live.run(1.0)
+    view = live.whole_view((320, 240))
+    picture = live.picture(view, (320, 240))
+    with Recording.open(path) as recording:
+        world = recording.load_world()
+        assert (world.picture(view, (320, 240)) != picture).any()
+        recording.seek(world, recording.duration)
+        np.testing.assert_array_equal(world.picture(view, (320, 240)), picture)
