@@ -145,7 +145,7 @@ class Recording:
         else:
             chosen = {self._channel(name) for name in topics}
         for raw in self._index.messages(chosen.__contains__):
-            yield self._message(raw)
+            yield self.decode(raw)
 
     def at(self, topic: str, time: float) -> Message | None:
         """Return the last message of a topic at or before a time [s], or None.
@@ -153,9 +153,17 @@ class Recording:
         Raises:
             LogError: There is no such topic, or the file is damaged.
         """
+        raw = self.raw_at(topic, time)
+        return None if raw is None else self.decode(raw)
+
+    def raw_at(self, topic: str, time: float) -> RawMessage | None:
+        """Return the message of `at`, not yet decoded.
+
+        Raises:
+            LogError: There is no such topic, or the file is damaged.
+        """
         ns = self._index.start + round(time / NANO)
-        raw = self._index.last_before(self._channel(topic), ns)
-        return None if raw is None else self._message(raw)
+        return self._index.last_before(self._channel(topic), ns)
 
     def first(self, topic: str) -> Message | None:
         """Return the first message of a topic, or None.
@@ -164,7 +172,7 @@ class Recording:
             LogError: There is no such topic, or the file is damaged.
         """
         raw = self._index.first(self._channel(topic))
-        return None if raw is None else self._message(raw)
+        return None if raw is None else self.decode(raw)
 
     def _channel(self, topic: str) -> int:
         if topic not in self._channels:
@@ -172,7 +180,8 @@ class Recording:
             raise LogError(f"{self.path} has no topic {topic!r}; it has: {known}")
         return self._channels[topic]
 
-    def _message(self, raw: RawMessage) -> Message:
+    def decode(self, raw: RawMessage) -> Message:
+        """Return a message with its content."""
         kind = self._type_of(raw.channel)
         content = self._store.deserialize_cdr(raw.data, kind)
         topic = str(self._index.channels[raw.channel].topic)

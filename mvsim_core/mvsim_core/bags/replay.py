@@ -41,7 +41,8 @@ class Replay:
         self._initial = world.state()
         self._known = ""  # text of the entities that the world has now
         self._content: dict[str, Any] = {}
-        self._shown: dict[str, float] = {}  # times of the readings by sensor
+        self._topics: dict[str, dict[str, str]] = {}  # of each sensor, as far as recorded
+        self._shown: dict[str, int] = {}  # times of the readings by sensor [ns]
 
     def seek(self, time: float) -> None:
         """Put the world into the state of a time [s]."""
@@ -75,6 +76,11 @@ class Replay:
                 spec, _ = read_world(text=added[name])
                 world.add_vehicle(spec.vehicles[0], name=name)
         self._known, self._content, self._shown = text, content, {}
+        known = self._recording.topics
+        self._topics = {
+            sensor: {key: name for key, name in topics.items() if name in known}
+            for sensor, topics in content["sensors"].items()
+        }
         self._find_rows()
         bodies = world.data.bodies
         for name, place in content["fixed"].items():
@@ -120,19 +126,19 @@ class Replay:
 
     # ------------------------------------------------------------ readings
     def _set_readings(self, time: float, state: Message) -> None:
-        world, topics = self.world, self._content["sensors"]
-        known = self._recording.topics
+        world, recording = self.world, self._recording
         world.new_readings = []
         for sensor in world.all_sensors():
-            names = {k: v for k, v in topics.get(sensor.full_name, {}).items() if v in known}
+            names = self._topics.get(sensor.full_name)
             if not names or sensor.kind not in DECODERS:
                 continue
-            found = {key: self._recording.at(name, time) for key, name in names.items()}
-            messages = {key: message for key, message in found.items() if message is not None}
-            newest = max((message.time for message in messages.values()), default=-1.0)
-            if self._shown.get(sensor.full_name, -1.0) == newest and messages:
+            found = {key: recording.raw_at(name, time) for key, name in names.items()}
+            raw = {key: message for key, message in found.items() if message is not None}
+            newest = max((message.ns for message in raw.values()), default=-1)
+            if self._shown.get(sensor.full_name) == newest:
                 continue
             self._shown[sensor.full_name] = newest
+            messages = {key: recording.decode(message) for key, message in raw.items()}
             sensor.data.last = self._reading(sensor, messages, state) if messages else None
             world.new_readings.append(sensor)
 

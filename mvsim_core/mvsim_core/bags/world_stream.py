@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.bags import messages, topics
+from mvsim_core.bags.command_stream import CommandStream
 from mvsim_core.bags.frames import sensor_frames, standalone_frames
 from mvsim_core.bags.motion_table import Motion, MotionTable
 from mvsim_core.bags.sensor_streams import NEED_TF, SensorInfo
@@ -22,9 +23,8 @@ from mvsim_core.bags.state_stream import StateStream
 from mvsim_core.bags.topic_names import VehicleTopicNames, unique_tokens
 from mvsim_core.bags.topics import RESERVED_TOPICS
 from mvsim_core.bags.vehicle_stream import SensorStream, Sink, Transform, VehicleStream
-from mvsim_core.geometry.poses import Twist
 from mvsim_core.specs.element import ElevationMapSpec
-from mvsim_core.state.arrays import ACKERMANN, NO_COMMAND, TORQUE, TWIST, BoolArray
+from mvsim_core.state.arrays import BoolArray
 from mvsim_core.state.clock import Cadence
 from mvsim_core.world.vehicle import Vehicle
 from mvsim_core.world.world import World
@@ -77,7 +77,7 @@ class WorldStream:
         )
         self._frames = standalone_frames(world.standalone_sensors, taken)
         self._standalone = self._standalone_streams()
-        self._commands = CommandStream(world, settings, sink, self._names_of)
+        self._commands = CommandStream(world, sink, self._names_of)
         self._state = StateStream(world, sink, settings.common_frame, self.sensor_topics)
         dt = world.dt
         self._motion_cadence = Cadence(1.0 / settings.publish_rate, dt)
@@ -120,6 +120,7 @@ class WorldStream:
         if known == self._known:
             return False
         self._follow_vehicles()
+        self._commands.follow_vehicles()
         self._state.renew()
         return True
 
@@ -249,69 +250,3 @@ class WorldStream:
             self._vehicles[sensor.parent].publish_reading(sensor, ns, now)
         elif sensor.name in self._standalone:
             self._standalone[sensor.name].publish(sensor.last, ns, now)
-
-
-class CommandStream:
-    """The commands that vehicles were given, as they took them.
-
-    They are read from the rows of the vehicles, so that it does not matter who gave them: of
-    several in one step the last one, which counts.
-
-    Args:
-        world: The world.
-        settings: Names.
-        sink: Takes the messages.
-        names_of: Topic names of a vehicle.
-    """
-
-    def __init__(
-        self,
-        world: World,
-        settings: RateSettings,
-        sink: Sink,
-        names_of: Callable[[str], Any],
-    ) -> None:
-        """Start with the present commands."""
-        self._world = world
-        self._sink = sink
-        self._names_of = names_of
-        self._kinds: dict[str, int] = {}  # of vehicles that had a command
-
-    def publish(self, ns: int) -> None:
-        """Write the commands of the step that was made, given at a time [ns]."""
-        data = self._world.data
-        rows = data.vehicles
-        new = rows["cmd_tick"] == data.ticks - 1
-        if not new.any() and not self._kinds:
-            return
-        for name, entity in list(data.entities.items()):
-            if entity.kind != "vehicle":
-                continue
-            row = rows[entity.vehicle_row]
-            kind = int(row["cmd_kind"])
-            if new[entity.vehicle_row] and kind != NO_COMMAND:
-                self._publish(name, entity, row, kind, ns)
-                self._kinds[name] = kind
-            elif kind == NO_COMMAND and self._kinds.pop(name, NO_COMMAND) == TWIST:
-                self._write(name, topics.CMD_VEL, messages.twist(Twist()), ns)
-
-    def _publish(self, name: str, entity: Any, row: Any, kind: int, ns: int) -> None:
-        if kind == TWIST:
-            twist = Twist(float(row["cmd_vx"]), float(row["cmd_vy"]), float(row["cmd_wz"]))
-            self._write(name, topics.CMD_VEL, messages.twist(twist), ns)
-        elif kind == ACKERMANN:
-            data = messages.ackermann_drive(float(row["cmd_speed"]), float(row["cmd_steer"]), ns)
-            self._write(name, topics.ACKERMANN_CMD, data, ns)
-        elif kind == TORQUE:
-            wheels = self._world.data.wheels["cmd_torque"]
-            torques = wheels[entity.wheel0 : entity.wheel0 + entity.n_wheels]
-            if self._world.vehicles[name].kind == "ackermann_drivetrain":
-                torques = np.array([row["cmd_engine"]])
-            if row["wheelbase"] > 0.0:
-                torques = np.append(torques, row["cmd_steer"])
-            self._write(name, topics.TORQUE_CMD, messages.numbers(torques), ns)
-
-    def _write(self, name: str, topic: topics.Topic, data: bytes, ns: int) -> None:
-        channel = self._sink.channel(topic, self._names_of(name).topic(topic.name))
-        if channel >= 0:
-            self._sink.write(channel, data, ns)

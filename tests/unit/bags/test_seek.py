@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A recording puts a world into the states of the run: poses, wheels, readings, entities."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,22 @@ def test_commands_are_recorded_as_they_were_taken(tmp_path: Path) -> None:
         (drive,) = recording.messages(["/anna/ackermann_cmd"])
         assert drive.content.drive.speed == pytest.approx(0.5)
         assert drive.content.drive.steering_angle == pytest.approx(0.25)
+
+
+def test_torques_are_recorded(tmp_path: Path) -> None:
+    file, path = worlds.one_robot(tmp_path), tmp_path / "run.mcap"
+    text = re.sub(r"<controller .*</controller>", '<controller class="raw"/>', file.read_text())
+    file.write_text(text)
+    live = load_world(file)
+    with record(live, path):
+        live.vehicles["r1"].set_wheel_torques([0.5, 0.25])
+        live.run(0.1)
+        live.vehicles["r1"].stop()
+        live.run(0.1)
+    with Recording.open(path) as recording:
+        (given,) = recording.messages(["/torque_cmd"])
+        assert given.content.data.tolist() == [0.5, 0.25]
+        assert "/cmd_vel" not in recording.topics
 
 
 def test_a_replay_writes_no_files(tmp_path: Path) -> None:
