@@ -292,7 +292,6 @@ def _decompress(data: bytes, compression: str, path: Path) -> bytes:
         lz4: Any = import_module("lz4.frame")
         return bytes(lz4.decompress(data))
     if compression == "zstd":
-        import zstandard
-
+        zstandard: Any = import_module("zstandard")
         return bytes(zstandard.ZstdDecompressor().decompress(data))
     raise LogError(f"{path}: unknown compression {compression!r}")
