@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -82,4 +83,6 @@ def _show(recording: Recording, speed: float, options: dict[str, Any], *, browse
     recording.seek(world, 0.0)
     bar = viewer.TimeBar(recording.duration, lambda time: recording.seek(world, time), speed=speed)
     with viewer.Viewer(world, controls=bar, browser=browser, **options) as shown:
-        shown.run()
+        print(f"viewer: {shown.url}", flush=True)
+        with suppress(KeyboardInterrupt):  # the way to end it
+            shown.run()

@@ -100,6 +100,7 @@ def test_the_viewer_shows_a_recording(
     class Viewer:
         def __init__(self, world: Any, **options: Any) -> None:
             self.world, self.options = world, options
+            self.url = "http://127.0.0.1:1234"
 
         def __enter__(self) -> "Viewer":
             return self
