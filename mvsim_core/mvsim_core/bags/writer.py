@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mvsim_core.bags.definitions import MISSING, channel_metadata, definition
+from mvsim_core.bags.definitions import MISSING, channel_metadata, definition, typestore
 from mvsim_core.bags.topics import Topic
 from mvsim_core.errors import LogError
 
@@ -76,6 +76,7 @@ class BagWriter:
             from mcap.writer import CompressionType, Writer
         except ImportError:
             raise LogError(MISSING) from None
+        typestore()  # before a file is replaced that could not be written
         self.path = Path(path)
         self.error: LogError | None = None
         self.messages = 0

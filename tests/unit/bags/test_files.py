@@ -20,6 +20,7 @@ from rosbags.highlevel import AnyReader, AnyReaderError
 
 from mvsim_core import World, load_world
 from mvsim_core.bags import BagRecorder, Recording, record
+from mvsim_core.bags.definitions import definition, typestore
 from mvsim_core.bags.recovery import recover
 from mvsim_core.errors import LogError
 from tests.ros import worlds
@@ -262,6 +263,19 @@ def test_a_full_disk_ends_the_recording_and_not_the_run(tmp_path: Path) -> None:
     world.run(0.1)
     assert world.ticks > ticks
     recorder.close()  # says nothing more
+
+
+@pytest.mark.parametrize("module", ["mcap.writer", "rosbags.typesys"])
+def test_missing_packages_are_named(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typestore.cache_clear()
+    definition.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    world = load_world(worlds.one_robot(tmp_path))
+    with pytest.raises(LogError, match=r"pip install 'mvsim_core\[record\]'"):
+        record(world, tmp_path / "run.mcap")
+    assert not world.listeners
 
 
 def test_files_that_cannot_be_made_are_errors(tmp_path: Path) -> None:
