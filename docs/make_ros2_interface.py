@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from mvsim_ros2.names.topics import INPUTS, OUTPUTS, Topic
+from mvsim_core.bags.topics import INPUTS, OUTPUTS, Topic
 from mvsim_ros2.parameters.settings import PARAMETERS, REPLACED, Settings
 from mvsim_ros2.services.server import ACTION_HELP, OTHER_SERVICES, SERVICES
 from mvsim_ros2.services.vehicle_services import VEHICLE_SERVICES

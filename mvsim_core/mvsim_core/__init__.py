@@ -23,6 +23,8 @@ choose_kernel_cache()
 
 if TYPE_CHECKING:
     from mvsim_core.assembly.load import load_world, world_of
+    from mvsim_core.bags.recorder import record
+    from mvsim_core.bags.recording import Recording
     from mvsim_core.controllers import CONTROLLERS
     from mvsim_core.dynamics import DYNAMICS
     from mvsim_core.errors import (
@@ -52,6 +54,8 @@ _HOMES = {
     "read_world": "xmlfile",
     "read_world_file": "xmlfile",
     "dump_world": "xmlfile",
+    "record": "bags.recorder",
+    "Recording": "bags.recording",
     "World": "world.world",
     "Vehicle": "world.vehicle",
     "Block": "world.handles",
@@ -88,6 +92,7 @@ __all__ = [
     "MvsimError",
     "Pose",
     "Problem",
+    "Recording",
     "StepError",
     "Twist",
     "UnknownName",
@@ -100,6 +105,7 @@ __all__ = [
     "read_vehicle",
     "read_world",
     "read_world_file",
+    "record",
     "world_of",
 ]
 

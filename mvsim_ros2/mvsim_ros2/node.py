@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -35,6 +36,7 @@ from mvsim_ros2.parameters.settings import (
 )
 from mvsim_ros2.runtime.executor import ExecutorThread, Waits
 from mvsim_ros2.runtime.log_forwarding import answering, forward_python_logs
+from mvsim_ros2.runtime.recording import NodeRecording
 from mvsim_ros2.runtime.runner import Mailbox, Runner
 from mvsim_ros2.services.server import SimulationServices
 from mvsim_ros2.simulation.name_lengths import check_names
@@ -42,6 +44,7 @@ from mvsim_ros2.simulation.sim_state import QUITTING
 from mvsim_ros2.simulation.simulation import Simulation
 
 if TYPE_CHECKING:
+    from mvsim_core.bags import BagRecorder
     from mvsim_core.comms.bus import WorldBus
 from mvsim_ros2.simulation.trust import Trust, public_problem
 from mvsim_ros2.simulation.worlds import PACKAGE_WORLDS
@@ -115,6 +118,11 @@ class MvsimNode(Node):
             sim_state=simulation.sim_state,
         )
         self._runner.on_idle = self._repeat_clock
+        self._recording: NodeRecording | None = None
+        if settings.record:
+            report = self.get_logger().error
+            self._recording = NodeRecording(settings.record, self._start_recording, report)
+            self._closers.append(self._recording.close)
         self._commands = CommandSubscriptions(self, self._mailbox, settings)
         self._closers.append(self._commands.close)
         self._on_world_changed()
@@ -159,6 +167,28 @@ class MvsimNode(Node):
             self.get_logger().warning(problem)
         self.get_logger().info(f"message bus: server at 127.0.0.1:{bus.port}")
 
+    def _start_recording(self, path: Path, world: World) -> BagRecorder:
+        """Record a world as it is published here.
+
+        Raises:
+            LogError: The file cannot be created.
+        """
+        from mvsim_core.bags import record
+
+        simulation, settings = self._simulation, self.settings
+        recorder = record(
+            world,
+            path,
+            settings=settings,
+            exclude=("/clock",) if settings.use_wall_time else (),
+            wake_sensors=True,
+            resolve=self.resolve_topic_name,
+            namespaces=lambda: simulation.namespaces,
+            ns=simulation.stamp_clock.ns,
+        )
+        self.get_logger().info(f"recording to {path}")
+        return recorder
+
     def _on_world_changed(self) -> None:
         """Publish another world, or none; in the stepping thread."""
         if self._outputs is not None:
@@ -168,6 +198,8 @@ class MvsimNode(Node):
         self._command_topics: dict[str, CommandTopics] = {}
         if self._bus is not None:
             self._bus.set_world(simulation.world if simulation.has_world else None)
+        if self._recording is not None and not simulation.has_world:
+            self._recording.follow(None)
         if not simulation.has_world:
             self._runner.set_world(None)
             self.get_logger().info("no world")
@@ -178,6 +210,8 @@ class MvsimNode(Node):
             self.get_logger().warning(text)
         self._outputs = WorldOutputs(self, world, settings, simulation.stamp_clock)
         self._note_names(self._outputs)
+        if self._recording is not None:
+            self._recording.follow(world)
         self._runner.set_world(world)
         self._apply(settings, world)
         self._command_topics = self._find_command_topics(self._outputs)

@@ -18,7 +18,7 @@ ROOMS = (
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),
-    *("world", "assembly", "comms", "bench", "tuning", "cli"),
+    *("world", "assembly", "comms", "bags", "bench", "tuning", "cli"),
 )
 """The rooms of the core from the bottom up: each imports only from those before it."""
 
@@ -29,10 +29,14 @@ ONLY_IN = {
     "pyarrow": {"recording"},
     "google": {"cli", "comms"},
     "zmq": {"comms"},
+    "mcap": {"bags"},
+    "rosbags": {"bags"},
 }
 """Library -> the parts of the core that may know it."""
 
 ROS = ("ament", "launch", "rcl", "ros", "tf2", "geometry_msgs", "nav_msgs", "sensor_msgs")
+NO_ROS = {"rosbags"}
+"""Pure Python, in spite of its name."""
 
 
 def _imports(path: Path) -> set[str]:
@@ -64,7 +68,7 @@ CORE_FILES = sorted(CORE.rglob("*.py"))
 def test_core_imports(path: Path) -> None:
     imports = _imports(path)
     roots = {name.split(".")[0] for name in imports}
-    assert not [name for name in roots if name.startswith(ROS)], "the core knows no ROS"
+    assert not [name for name in roots - NO_ROS if name.startswith(ROS)], "the core knows no ROS"
     inside = {name.split(".")[1] for name in imports if name.startswith("mvsim_core.")}
     if path != CORE / "__init__.py":  # the public names come from everywhere, when first used
         allowed = set(ROOMS[: ROOMS.index(_part(path)) + 1])

@@ -21,6 +21,12 @@ from hypothesis import strategies as st
 from visualization_msgs.msg import Marker
 
 from mvsim_core import Pose, Twist
+from mvsim_core.bags.motion import (
+    GROUND_TRUTH,
+    WHEEL_ODOMETRY,
+    compose_planar,
+    map_to_odom,
+)
 from mvsim_core.elements.occupancy_grid import GridMap, GridOrigin
 from mvsim_core.geometry.poses import rotation
 from mvsim_core.sensors.lidar2d import LaserFan, LaserReading, fan_angles
@@ -37,12 +43,8 @@ from mvsim_ros2.conversions.diagnostics import RunStatistics, diagnostics_messag
 from mvsim_ros2.conversions.maps import map_message
 from mvsim_ros2.conversions.markers import ChassisShape, WheelShape, header_of, vehicle_markers
 from mvsim_ros2.conversions.motion import (
-    GROUND_TRUTH,
-    WHEEL_ODOMETRY,
-    compose_planar,
     fill_covariances,
     fill_odometry,
-    map_to_odom,
     odometry_message,
     transform_message,
 )

@@ -11,9 +11,9 @@ pytest.importorskip("rclpy")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsim_ros2.names.frames import frames_of, standalone_frames
-from mvsim_ros2.names.topic_names import changed, topic_names_of, topic_token, unique_tokens
-from mvsim_ros2.names.topics import DEPTH_POINTS, IMU, POINTS, RESERVED_TOPICS, SCAN
+from mvsim_core.bags.frames import frames_of, standalone_frames
+from mvsim_core.bags.topic_names import changed, topic_names_of, topic_token, unique_tokens
+from mvsim_core.bags.topics import DEPTH_POINTS, IMU, POINTS, RESERVED_TOPICS, SCAN
 from mvsim_ros2.outputs.sensors import SensorTopics
 from mvsim_ros2.parameters.settings import SettingsError, settings_from
 

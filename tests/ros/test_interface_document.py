@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mvsim_ros2.names.topics import INPUTS, OUTPUTS
+from mvsim_core.bags.topics import INPUTS, OUTPUTS
 from mvsim_ros2.parameters.settings import PARAMETERS, Settings
 from tests.conftest import ROOT
 

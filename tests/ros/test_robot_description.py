@@ -14,11 +14,11 @@ pytest.importorskip("rclpy")
 pytest.importorskip("mvsim_msgs")
 
 from mvsim_core import Pose, Vehicle, load_world
+from mvsim_core.bags.frames import Frames, frames_of, sensor_frames
+from mvsim_core.bags.joints import wheel_joints
+from mvsim_core.bags.robot_description import robot_description
 from mvsim_core.geometry.poses import rotation
-from mvsim_ros2.conversions.robot_description import robot_description
 from mvsim_ros2.conversions.stamps import stamp_of
-from mvsim_ros2.names.frames import Frames, frames_of, sensor_frames
-from mvsim_ros2.names.joints import wheel_joints
 from mvsim_ros2.outputs.wheels import WheelOutputs
 from mvsim_ros2.parameters.settings import Settings
 from tests.conftest import ROOT

@@ -17,6 +17,7 @@ from sensor_msgs.msg import NavSatFix, NavSatStatus, PointField, Range
 from std_msgs.msg import Header
 
 from mvsim_core import Contact, Pose
+from mvsim_core.bags.frames import sensor_frames
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.sensors import (
     COLORED_POINT,
@@ -31,9 +32,6 @@ from mvsim_core.sensors.rgbd_camera import RgbdReading
 from mvsim_ros2.conversions.clouds import (
     depth_cloud_message,
     lidar_message,
-    livox_message,
-    organized_message,
-    ouster_message,
 )
 from mvsim_ros2.conversions.contacts import contacts_message
 from mvsim_ros2.conversions.images import (
@@ -56,7 +54,6 @@ from mvsim_ros2.conversions.wheels import (
     joint_states_message,
     wheel_states_message,
 )
-from mvsim_ros2.names.frames import sensor_frames
 
 NOW = stamp_of(1_250_000_000)
 HEADER = Header(stamp=NOW, frame_id="base_link")
@@ -118,7 +115,7 @@ def test_times_that_do_not_differ_are_not_announced(times: list[float]) -> None:
 
 
 def test_organized_clouds_are_images() -> None:
-    message = organized_message(cloud([0.0, 0.05]), "top", NOW)
+    message = lidar_message(cloud([0.0, 0.05]), "top", NOW, layout="organized")
     assert (message.height, message.width, message.is_dense) == (16, 3, False)
     read = {name: values.reshape(16, 3) for name, values in columns(message).items()}
     assert list(read) == ["x", "y", "z", "intensity", "ring", "time"]
@@ -130,7 +127,7 @@ def test_organized_clouds_are_images() -> None:
 
 
 def test_clouds_as_the_driver_of_ouster_publishes_them() -> None:
-    message = ouster_message(cloud([0.0, 0.05]), "top", NOW)
+    message = lidar_message(cloud([0.0, 0.05]), "top", NOW, layout="ouster")
     assert (message.height, message.width, message.point_step) == (16, 3, 48)
     offsets = {f.name: (f.offset, f.datatype) for f in message.fields}
     assert offsets == {
@@ -152,7 +149,7 @@ def test_clouds_as_the_driver_of_ouster_publishes_them() -> None:
 
 
 def test_clouds_as_the_driver_of_livox_publishes_them() -> None:
-    message = livox_message(cloud([0.0, 0.05]), "top", NOW)
+    message = lidar_message(cloud([0.0, 0.05]), "top", NOW, layout="livox")
     assert (message.height, message.width, message.point_step) == (1, 2, 26)
     assert [(f.name, f.offset) for f in message.fields] == [
         *(("x", 0), ("y", 4), ("z", 8), ("intensity", 12)),

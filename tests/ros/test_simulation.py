@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from mvsim_core import Pose, World, load_world
+from mvsim_core.bags import topic_names
+from mvsim_core.bags.topic_names import VehicleTopicNames
 from mvsim_core.errors import LogError
 from mvsim_core.world import request_queue
 from mvsim_core.world.request_queue import RequestQueue
-from mvsim_ros2.names import topic_names
-from mvsim_ros2.names.topic_names import VehicleTopicNames
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.runtime.background import in_background
 from mvsim_ros2.simulation import (

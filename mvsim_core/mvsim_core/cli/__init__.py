@@ -14,12 +14,27 @@ from typing import Annotated
 
 import typer
 
-from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema, tune
+from mvsim_core.cli import (
+    bench,
+    bus,
+    check,
+    info,
+    maps,
+    plot,
+    record,
+    render,
+    replay,
+    run,
+    schema,
+    tune,
+)
 from mvsim_core.cli.command import App, UsageError, usage_line
 
 app = App(name="mvsim", pretty_exceptions_enable=False)
 app.command("run")(run.run)
 app.command("launch")(run.launch)
+app.command("record")(record.record)
+app.command("replay")(replay.replay)
 app.command("check")(check.check)
 app.command("info")(info.info)
 app.command("tune")(tune.tune)

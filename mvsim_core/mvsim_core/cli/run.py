@@ -48,6 +48,9 @@ def run(  # noqa: PLR0913 (one argument for each option)
     log_format: Annotated[
         str, typer.Option(metavar="csv|npz|parquet", help="File format of the log.")
     ] = "csv",
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record ROS 2 messages to an MCAP file.")
+    ] = None,
     seed: Seed = 0,
     var: Var = None,
     server: Annotated[
@@ -66,9 +69,11 @@ def run(  # noqa: PLR0913 (one argument for each option)
 ) -> None:
     """Simulate a world without ROS and watch it in the terminal."""
     from mvsim_core import load_world
+    from mvsim_core.bags import record as start_recording
+    from mvsim_core.cli.record import recorded
     from mvsim_core.cli.report import counted, print_problems
 
-    factor = _factor(realtime_factor)
+    factor = real_time_factor(realtime_factor)
     running = load_world(world, variables=variables(var), seed=seed)
     print_problems(running.warnings)
     command(running, twist)
@@ -78,12 +83,18 @@ def run(  # noqa: PLR0913 (one argument for each option)
     with ExitStack() as stack:
         bus = stack.enter_context(_Bus(running, port, bind)) if server else None
         stack.callback(lambda: files.extend(running.stop_logging()))
+        recorder = None
+        if record is not None:
+            recorder = start_recording(running, record, wake_sensors=server)
+            stack.callback(recorder.close)
         keys = stack.enter_context(_keyboard(running)) if keyboard else None
-        _simulate(running, time, factor, bus, keys)
+        simulate(running, time, factor, bus, keys)
     if running.log_error is not None:
         raise running.log_error
     if files:
         print(f"log: {counted(len(files), 'file')} in {files[0].parent}")
+    if recorder is not None:
+        print(recorded(recorder))
 
 
 def launch(
@@ -111,12 +122,12 @@ def launch(
     level = verbosity.strip().upper()
     if level not in ("DEBUG", "INFO", "WARN", "ERROR"):
         raise wrong("--verbosity", f"expected DEBUG, INFO, WARN or ERROR, got {verbosity!r}")
-    factor = _factor(realtime_factor.strip())
+    factor = real_time_factor(realtime_factor.strip())
     running = load_world(world)
     if level != "ERROR":
         print_problems(running.warnings)
     with _Bus(running, port, "127.0.0.1") as bus:
-        _simulate(running, None, factor, bus)
+        simulate(running, None, factor, bus)
     if full_profiler:
         for phase, seconds in running.profile.items():
             print(f"{phase:12} {seconds:10.3f} s")
@@ -161,7 +172,7 @@ class _Bus:
         self._bus.close()
 
 
-def _factor(text: str) -> float | None:
+def real_time_factor(text: str) -> float | None:
     """Return the wanted real-time factor, None for as fast as possible."""
     if text == "max":
         return None
@@ -244,13 +255,14 @@ def vehicle_lines(running: RunningWorld) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _simulate(
+def simulate(
     running: RunningWorld,
     seconds: float | None,
     factor: float | None,
     bus: _Bus | None = None,
     keys: Keyboard | None = None,
 ) -> None:
+    """Step a world for some simulated seconds (None: until Ctrl-C), and show its status."""
     from rich.console import Console
     from rich.live import Live
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 from mvsim_core.errors import (
@@ -40,6 +40,16 @@ if TYPE_CHECKING:
     from mvsim_core.xmlfile import FileState
 
 
+class StepListener(Protocol):
+    """Follows a world, such as a recording does; see `World.listeners`."""
+
+    def after_step(self) -> None:
+        """Look at the world after a step, in the thread that steps it."""
+
+    def close(self) -> None:
+        """Complete what is being written; called by `World.close`, which ends the listening."""
+
+
 class World(Entities):
     """A world that can be stepped; made by `load_world`.
 
@@ -49,6 +59,7 @@ class World(Entities):
         on_fault: Called with the error when a number of an entity is not finite. The entity has
             been removed then, and the world goes on without it. None: `step` raises the error.
         log_error: Why a log ended before it was stopped, or None.
+        listeners: Called at the end of each step, in this order.
     """
 
     def __init__(self, model: Model, data: Data) -> None:
@@ -63,6 +74,7 @@ class World(Entities):
         self._asked: WeakKeyDictionary[Any, dict[str, bool]] = WeakKeyDictionary()
         self.on_fault: Callable[[StepError], None] | None = None
         self.log_error: LogError | None = None
+        self.listeners: list[StepListener] = []
 
     def __enter__(self) -> World:
         """Return self: `with load_world(...) as world` completes its files at the end."""
@@ -104,6 +116,10 @@ class World(Entities):
         mark(SENSORS)
         if self._recorder is not None or self._trajectory is not None:
             self._record()
+            mark(RECORDING)
+        if self.listeners:
+            for listener in tuple(self.listeners):
+                listener.after_step()
             mark(RECORDING)
 
     def _take_out(self, error: StepError) -> None:
@@ -497,6 +513,9 @@ class World(Entities):
         Raises:
             LogError: The rest of a log cannot be written.
         """
+        for listener in tuple(self.listeners):
+            listener.close()
+        self.listeners.clear()
         self.stop_logging()
         if self._trajectory is not None:
             self._trajectory.close()

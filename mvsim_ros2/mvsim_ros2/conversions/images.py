@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from io import BytesIO
 from typing import Any
@@ -15,13 +14,12 @@ from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from std_msgs.msg import Header, String
 
+from mvsim_core.bags.layouts import labels_text, millimetres
 from mvsim_core.rendering.lens import Lens
 from mvsim_core.rendering.pinhole import Pinhole
-from mvsim_core.sensors.camera import CLASSES, classes_of
+from mvsim_core.sensors.camera import classes_of
 from mvsim_ros2.conversions.arrays import byte_array
 
-#: Unit of 16UC1 depth images [m] (REP-118).
-MILLIMETRE = 1e-3
 #: Coefficients of plumb_bob of a camera without distortion.
 _NO_DISTORTION = [0.0] * 5
 #: Quality of image_transport's JPEG; the PNG is fast rather than small.
@@ -53,20 +51,12 @@ def compressed_depth_message(
 ) -> CompressedImage:
     """Return depths [m] as a PNG of 16 bits, in millimetres; 0 without a hit."""
     header = Header(stamp=stamp, frame_id=frame)
-    return _compressed(_millimetres(depth), "PNG", "16UC1; png compressed ", header)
+    return _compressed(millimetres(depth), "PNG", "16UC1; png compressed ", header)
 
 
 def raw_depth_image_message(depth: npt.NDArray[np.float32], frame: str, stamp: Time) -> Image:
     """Return depths (height, width) [m] as 16UC1, in millimetres; 0 without a hit."""
-    return _image(_millimetres(depth), "16UC1", Header(stamp=stamp, frame_id=frame))
-
-
-def _millimetres(depth: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
-    scaled = depth / np.float32(MILLIMETRE)
-    np.nan_to_num(scaled, copy=False, posinf=0.0)
-    np.rint(scaled, out=scaled)
-    scaled[scaled > np.iinfo(np.uint16).max] = 0.0  # REP-118: no valid depth
-    return scaled.astype(np.uint16)
+    return _image(millimetres(depth), "16UC1", Header(stamp=stamp, frame_id=frame))
 
 
 def instance_image_message(reading: Any, frame: str, stamp: Time) -> Image:
@@ -82,9 +72,7 @@ def class_image_message(reading: Any, frame: str, stamp: Time) -> Image:
 
 def labels_message(things: tuple[tuple[str, str], ...]) -> String:
     """Return the names of classes and instances by their numbers in images, as JSON."""
-    instances = {str(k): {"name": name, "class": kind} for k, (name, kind) in enumerate(things, 1)}
-    classes = {str(k): kind for k, kind in enumerate(CLASSES, 1)}
-    return String(data=json.dumps({"classes": classes, "instances": instances}))
+    return String(data=labels_text(things))
 
 
 def _compressed(

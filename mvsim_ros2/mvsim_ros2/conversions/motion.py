@@ -18,23 +18,12 @@ from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from mvsim_core import Pose, Twist
+from mvsim_core.bags.motion import Variances, diagonal, fill_planar, upper_triangle
 from mvsim_core.geometry.poses import quaternion
-from mvsim_core.state.arrays import FloatArray
 from mvsim_core.world.vehicle import OdometryCovariance
 
-#: Variance of an axis that is not measured (z, roll, pitch of wheel odometry) [m², rad²].
-UNMEASURED = 1e6
-#: Variances of pose and twist: x, y, z [m², m²/s²], roll, pitch, yaw [rad², rad²/s²].
-Variances = tuple[Sequence[float], Sequence[float]]
-#: Variance added to what wheels measure [m², rad², m²/s², rad²/s²]: filters do not accept zero,
-#: which that of the pose is at the start.
-LEAST = 1e-6
-#: Those of wheel odometry before the first `fill_covariances`.
-WHEEL_ODOMETRY: Variances = ((LEAST, LEAST, UNMEASURED, UNMEASURED, UNMEASURED, LEAST),) * 2
 #: Variances of the initial pose for a localiser [m², rad²].
 INITIAL_VARIANCES = (1e-2, 1e-2, 0.0, 0.0, 0.0, 2.5e-3)
-#: The true pose is exact, but filters do not accept zero variances.
-GROUND_TRUTH: Variances = ((1e-9,) * 6, (1e-9,) * 6)
 
 
 def fill_pose(message: PoseMessage | Transform, pose: Pose) -> None:
@@ -71,33 +60,6 @@ def tf_message(transforms: list[TransformStamped]) -> TFMessage:
     return TFMessage(transforms=transforms)
 
 
-def map_to_odom(truth: Pose, odometry: Pose) -> Pose:
-    """Return the pose of the odom frame in the map frame that corrects the odometry.
-
-    Args:
-        truth: True pose of the vehicle in the map frame.
-        odometry: Planar pose of the vehicle in the odom frame.
-    """
-    yaw = math.remainder(truth.yaw - odometry.yaw, 2.0 * math.pi)
-    c, s = math.cos(yaw), math.sin(yaw)
-    return Pose(
-        x=truth.x - (c * odometry.x - s * odometry.y),
-        y=truth.y - (s * odometry.x + c * odometry.y),
-        z=truth.z,
-        yaw=yaw,
-    )
-
-
-def compose_planar(start: Pose, displacement: Pose) -> Pose:
-    """Return the planar pose at a displacement in the frame of a start pose."""
-    c, s = math.cos(start.yaw), math.sin(start.yaw)
-    return Pose(
-        x=start.x + c * displacement.x - s * displacement.y,
-        y=start.y + s * displacement.x + c * displacement.y,
-        yaw=start.yaw + displacement.yaw,
-    )
-
-
 def pose_estimate_message(
     pose: Pose, variances: Sequence[float], frame: str, stamp: Time
 ) -> PoseWithCovarianceStamped:
@@ -106,13 +68,6 @@ def pose_estimate_message(
     fill_pose(message.pose.pose, pose)
     message.pose.covariance = diagonal(variances)
     return message
-
-
-def diagonal(variances: Sequence[float]) -> list[float]:
-    """Return the row-major 6x6 covariance with these variances and no correlations."""
-    covariance = [0.0] * 36
-    covariance[::7] = variances
-    return covariance
 
 
 def odometry_message(frames: tuple[str, str], variances: Variances) -> Odometry:
@@ -160,16 +115,5 @@ def fill_covariances(message: Odometry, covariance: OdometryCovariance, start_ya
         start_yaw: Direction of that frame in the frame of the message [rad].
     """
     c, s = math.cos(start_yaw), math.sin(start_yaw)
-    _fill_planar(message.pose.covariance, covariance.pose, c, s)
-    _fill_planar(message.twist.covariance, covariance.twist, 1.0, 0.0)
-
-
-def _fill_planar(target: FloatArray, matrix: FloatArray, c: float, s: float) -> None:
-    """Write a (3, 3) covariance of x, y, yaw, turned, into one of six axes, row-major."""
-    (xx, xy, xa), (_, yy, ya), (_, _, aa) = matrix.tolist()
-    target[0] = c * c * xx - 2.0 * c * s * xy + s * s * yy + LEAST
-    target[7] = s * s * xx + 2.0 * c * s * xy + c * c * yy + LEAST
-    target[35] = aa + LEAST
-    target[1] = target[6] = c * s * (xx - yy) + (c * c - s * s) * xy
-    target[5] = target[30] = c * xa - s * ya
-    target[11] = target[31] = s * xa + c * ya
+    fill_planar(message.pose.covariance, upper_triangle(covariance.pose), c, s)
+    fill_planar(message.twist.covariance, upper_triangle(covariance.twist), 1.0, 0.0)

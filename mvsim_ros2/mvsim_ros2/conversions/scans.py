@@ -4,26 +4,16 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 
-import numpy as np
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import LaserScan, Range
 from std_msgs.msg import Header
 
+from mvsim_core.bags.layouts import scan_angles, scan_ranges
 from mvsim_core.sensors.lidar2d import LaserReading
 from mvsim_core.sensors.range_sensor import INFRARED, RangeReading
 from mvsim_ros2.conversions.arrays import float_array
-
-#: Distance [m] beyond range_max of rays without a hit, for `scan_no_hit: beyond`.
-BEYOND = 0.01
-
-
-def no_hit_range(choice: str, range_max: float) -> float:
-    """Return the range [m] of rays without a hit, for a value of scan_no_hit."""
-    values = {"range_max": range_max, "beyond": range_max + BEYOND, "zero": 0.0}
-    return values.get(choice, math.inf)
 
 
 def scan_message(
@@ -32,24 +22,19 @@ def scan_message(
     """Return a scan; its stamp is the time of the first ray.
 
     REP-117 prescribes +inf for rays without a hit; `no_hit` is for consumers that do not support
-    it. `angle_max` is computed from the single-precision values of the message, because consumers
-    compute the number of rays from them.
+    it.
     """
-    n, ranges = len(reading.ranges), reading.ranges
-    if no_hit != "inf":
-        nothing = np.float32(no_hit_range(no_hit, reading.range_max))
-        ranges = np.where(np.isposinf(ranges), nothing, ranges)
-    first, step = np.float32(reading.angle_min), np.float32(reading.angle_increment)
+    first, last, step = scan_angles(reading)
     return LaserScan(
         header=Header(stamp=stamp, frame_id=frame),
-        angle_min=float(first),
-        angle_max=float(first + np.float32(n - 1) * step),
-        angle_increment=float(step),
+        angle_min=first,
+        angle_max=last,
+        angle_increment=step,
         time_increment=reading.time_increment,
         scan_time=reading.scan_time,
         range_min=reading.range_min,
         range_max=reading.range_max,
-        ranges=float_array(ranges),
+        ranges=float_array(scan_ranges(reading, no_hit)),
         intensities=array("f")
         if reading.intensities is None
         else float_array(reading.intensities),

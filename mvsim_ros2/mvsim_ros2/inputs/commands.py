@@ -24,6 +24,16 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 
 from mvsim_core import CommandError, Vehicle, World
+from mvsim_core.bags.topic_names import TopicNames
+from mvsim_core.bags.topics import (
+    ACKERMANN_CMD,
+    ACKERMANN_CMD_UNSTAMPED,
+    APPLY_FORCE,
+    CMD_VEL,
+    CMD_VEL_STAMPED,
+    TORQUE_CMD,
+    Topic,
+)
 from mvsim_core.world.commands import MOST_SPEED, MOST_TORQUE
 from mvsim_ros2.conversions.commands import (
     ForceCommand,
@@ -35,16 +45,7 @@ from mvsim_ros2.conversions.commands import (
     twist_command,
 )
 from mvsim_ros2.inputs.second_participant import SecondParticipant
-from mvsim_ros2.names.topic_names import TopicNames
-from mvsim_ros2.names.topics import (
-    ACKERMANN_CMD,
-    ACKERMANN_CMD_UNSTAMPED,
-    APPLY_FORCE,
-    CMD_VEL,
-    CMD_VEL_STAMPED,
-    TORQUE_CMD,
-    Topic,
-)
+from mvsim_ros2.names.classes import message_class, qos_of
 from mvsim_ros2.parameters.settings import Settings, StampedChoice
 from mvsim_ros2.runtime.runner import Mailbox
 
@@ -325,10 +326,10 @@ class TypedSubscription:
             needed = name in self._offered or not self._offered & supported
             if needed and name not in self._subscriptions:
                 subscription = node.create_subscription(
-                    topic.type,
+                    message_class(topic),
                     self.topic,
                     self._callback,
-                    topic.qos,
+                    qos_of(topic),
                     # The node's default group keeps every entity that was ever in it.
                     callback_group=MutuallyExclusiveCallbackGroup(),
                 )

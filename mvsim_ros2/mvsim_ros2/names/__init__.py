@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names that the node uses in ROS: topics with their types and QoS, namespaces, frames, joints."""
+"""Message classes and QoS of topics; their names are in `mvsim_core.bags`."""

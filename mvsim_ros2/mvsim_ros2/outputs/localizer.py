@@ -9,9 +9,10 @@ from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
 from mvsim_core import Pose
-from mvsim_ros2.conversions.motion import GROUND_TRUTH, fill_pose, pose_estimate_message
-from mvsim_ros2.names.topic_names import TopicNames
-from mvsim_ros2.names.topics import AMCL_POSE, PARTICLE_CLOUD
+from mvsim_core.bags.motion import GROUND_TRUTH
+from mvsim_core.bags.topic_names import TopicNames
+from mvsim_core.bags.topics import AMCL_POSE, PARTICLE_CLOUD
+from mvsim_ros2.conversions.motion import fill_pose, pose_estimate_message
 from mvsim_ros2.outputs.publisher import TopicPublisher
 
 

@@ -8,8 +8,8 @@ from rclpy.node import Node
 from std_msgs.msg import Float64
 
 from mvsim_core import Vehicle
-from mvsim_ros2.names.topic_names import TopicNames
-from mvsim_ros2.names.topics import LOG
+from mvsim_core.bags.topic_names import TopicNames
+from mvsim_core.bags.topics import LOG
 from mvsim_ros2.outputs.publisher import TopicPublisher
 
 

@@ -11,7 +11,8 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
-from mvsim_ros2.names.topics import Topic
+from mvsim_core.bags.topics import Topic
+from mvsim_ros2.names.classes import message_class, qos_of
 from mvsim_ros2.parameters.qos_overrides import QosOverrides
 
 
@@ -37,9 +38,9 @@ class TopicPublisher:
         overrides = QosOverrides(self._node, self._node.resolve_topic_name(name))
         self._overrides.append(overrides)
         return self._node.create_publisher(
-            topic.type,
+            message_class(topic),
             name,
-            overrides.apply(topic.qos),
+            overrides.apply(qos_of(topic)),
             # The node's default group keeps every entity that was ever in it.
             callback_group=MutuallyExclusiveCallbackGroup(),
         )

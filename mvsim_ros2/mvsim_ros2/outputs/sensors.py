@@ -13,30 +13,9 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from std_msgs.msg import Bool, Header
 
-from mvsim_core.registry import Registry
-from mvsim_ros2.conversions.clouds import CLOUD_LAYOUTS, depth_cloud_message
-from mvsim_ros2.conversions.images import (
-    camera_info_message,
-    class_image_message,
-    color_image_message,
-    compressed_color_message,
-    compressed_depth_message,
-    depth_image_message,
-    instance_image_message,
-    labels_message,
-    raw_depth_image_message,
-)
-from mvsim_ros2.conversions.imu_gnss import (
-    fix_message,
-    imu_message,
-    magnetic_message,
-    velocity_message,
-)
-from mvsim_ros2.conversions.scans import range_message, scan_message
-from mvsim_ros2.conversions.wheels import joint_states_message
-from mvsim_ros2.names.frames import OPTICAL_FRAME, RGB_OPTICAL_FRAME
-from mvsim_ros2.names.topic_names import unique_tokens
-from mvsim_ros2.names.topics import (
+from mvsim_core.bags.frames import OPTICAL_FRAME, RGB_OPTICAL_FRAME
+from mvsim_core.bags.topic_names import unique_tokens
+from mvsim_core.bags.topics import (
     BUMPER_SECTOR,
     CAMERA_INFO,
     CLASS_IMAGE,
@@ -68,6 +47,27 @@ from mvsim_ros2.names.topics import (
     SCAN,
     Topic,
 )
+from mvsim_core.registry import Registry
+from mvsim_ros2.conversions.clouds import depth_cloud_message, lidar_message
+from mvsim_ros2.conversions.images import (
+    camera_info_message,
+    class_image_message,
+    color_image_message,
+    compressed_color_message,
+    compressed_depth_message,
+    depth_image_message,
+    instance_image_message,
+    labels_message,
+    raw_depth_image_message,
+)
+from mvsim_ros2.conversions.imu_gnss import (
+    fix_message,
+    imu_message,
+    magnetic_message,
+    velocity_message,
+)
+from mvsim_ros2.conversions.scans import range_message, scan_message
+from mvsim_ros2.conversions.wheels import joint_states_message
 from mvsim_ros2.outputs.publisher import TopicPublisher
 
 
@@ -200,7 +200,7 @@ class CloudOutput(SingleTopicOutput):
     def __init__(self, node: Node, topics: SensorTopics) -> None:
         """Create the publisher."""
         layout = "points" if topics.spec is None else topics.spec.cloud_layout
-        super().__init__(node, topics, POINTS, CLOUD_LAYOUTS[layout])
+        super().__init__(node, topics, POINTS, partial(lidar_message, layout=layout))
 
 
 @SENSOR_OUTPUTS.register("imu")

@@ -13,32 +13,17 @@ from rclpy.node import Node
 from std_msgs.msg import Bool, String
 
 from mvsim_core import Pose, Vehicle, World
-from mvsim_ros2.conversions.markers import (
-    ChassisShape,
-    WheelShape,
-    header_of,
-    polygon_message,
-    vehicle_markers,
-)
-from mvsim_ros2.conversions.motion import (
+from mvsim_core.bags.frames import Frames, frames_of, sensor_frames
+from mvsim_core.bags.joints import wheel_joints
+from mvsim_core.bags.motion import (
     GROUND_TRUTH,
-    INITIAL_VARIANCES,
     WHEEL_ODOMETRY,
     compose_planar,
-    fill_covariances,
-    fill_odometry,
-    fill_transform,
     map_to_odom,
-    odometry_message,
-    pose_estimate_message,
-    tf_message,
-    transform_message,
 )
-from mvsim_ros2.conversions.robot_description import robot_description
-from mvsim_ros2.names.frames import Frames, frames_of, sensor_frames
-from mvsim_ros2.names.joints import wheel_joints
-from mvsim_ros2.names.topic_names import TopicNames, changed, unique_tokens
-from mvsim_ros2.names.topics import (
+from mvsim_core.bags.robot_description import robot_description
+from mvsim_core.bags.topic_names import TopicNames, changed, unique_tokens
+from mvsim_core.bags.topics import (
     CHASSIS_POLYGON,
     COLLISION,
     INITIAL_POSE,
@@ -52,7 +37,24 @@ from mvsim_ros2.names.topics import (
     WHEEL_STATES,
     Topic,
 )
-from mvsim_ros2.names.topics import GROUND_TRUTH as GROUND_TRUTH_TOPIC
+from mvsim_core.bags.topics import GROUND_TRUTH as GROUND_TRUTH_TOPIC
+from mvsim_ros2.conversions.markers import (
+    ChassisShape,
+    WheelShape,
+    header_of,
+    polygon_message,
+    vehicle_markers,
+)
+from mvsim_ros2.conversions.motion import (
+    INITIAL_VARIANCES,
+    fill_covariances,
+    fill_odometry,
+    fill_transform,
+    odometry_message,
+    pose_estimate_message,
+    tf_message,
+    transform_message,
+)
 from mvsim_ros2.outputs.localizer import LocalizerOutputs
 from mvsim_ros2.outputs.logs import LogOutputs
 from mvsim_ros2.outputs.publisher import TopicPublisher

@@ -11,10 +11,10 @@ from geometry_msgs.msg import TransformStamped
 from std_msgs.msg import Header
 
 from mvsim_core import Pose, Vehicle, WheelView
+from mvsim_core.bags.frames import Frames
+from mvsim_core.bags.joints import WheelJoint, wheel_joints
 from mvsim_ros2.conversions.motion import fill_transform, transform_message
 from mvsim_ros2.conversions.wheels import joint_states_message, wheel_states_message
-from mvsim_ros2.names.frames import Frames
-from mvsim_ros2.names.joints import WheelJoint, wheel_joints
 from mvsim_ros2.outputs.publisher import TopicPublisher
 
 _IDENTITY = Pose()

@@ -19,16 +19,9 @@ from rclpy.time import Time as RosTime
 from std_msgs.msg import Header
 
 from mvsim_core import Vehicle, World
-from mvsim_core.specs.element import ElevationMapSpec
-from mvsim_core.state.clock import Cadence
-from mvsim_ros2.conversions.contacts import contacts_message
-from mvsim_ros2.conversions.diagnostics import NO_FAULTS, RunStatistics, diagnostics_message
-from mvsim_ros2.conversions.maps import map_message, map_metadata
-from mvsim_ros2.conversions.motion import transform_message
-from mvsim_ros2.conversions.stamps import clock_message, stamp_of
-from mvsim_ros2.names.frames import sensor_frames, standalone_frames
-from mvsim_ros2.names.topic_names import TopicNames, VehicleTopicNames, changed, unique_tokens
-from mvsim_ros2.names.topics import (
+from mvsim_core.bags.frames import sensor_frames, standalone_frames
+from mvsim_core.bags.topic_names import TopicNames, VehicleTopicNames, changed, unique_tokens
+from mvsim_core.bags.topics import (
     CLOCK,
     CONTACTS,
     DIAGNOSTICS,
@@ -36,6 +29,13 @@ from mvsim_ros2.names.topics import (
     MAP_METADATA,
     RESERVED_TOPICS,
 )
+from mvsim_core.specs.element import ElevationMapSpec
+from mvsim_core.state.clock import Cadence
+from mvsim_ros2.conversions.contacts import contacts_message
+from mvsim_ros2.conversions.diagnostics import NO_FAULTS, RunStatistics, diagnostics_message
+from mvsim_ros2.conversions.maps import map_message, map_metadata
+from mvsim_ros2.conversions.motion import transform_message
+from mvsim_ros2.conversions.stamps import clock_message, stamp_of
 from mvsim_ros2.outputs.publisher import TopicPublisher
 from mvsim_ros2.outputs.sensors import (
     SENSOR_OUTPUTS,
@@ -254,8 +254,9 @@ class WorldOutputs:
             for name, sensor in standalone.items()
             for suffix, pose in sensor_frames(sensor).items()
         ]
-        for name in self._new_vehicles & self._vehicles.keys():
-            self._vehicles[name].publish_static(stamp, transforms)
+        for name, vehicle in self._vehicles.items():
+            if name in self._new_vehicles:
+                vehicle.publish_static(stamp, transforms)
         self._new_vehicles.clear()
 
     def _publish_maps(self, stamp: Time) -> None:

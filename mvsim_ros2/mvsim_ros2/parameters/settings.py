@@ -348,6 +348,11 @@ class Settings:
         "a whole number in [0, 65535]",
         span=(0, MOST_PORT),
     )
+    record: str = _param(
+        "",
+        "MCAP file to which topics are recorded, subscribed to or not, until the node ends; see"
+        " docs/recording.md. Empty: none.",
+    )
     headless: bool = _switch(True, "Open no window; false has no effect yet.")
 
     @property

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from mvsim_core import Pose
+from mvsim_core.bags.settings import NameSettings
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, compose
-from mvsim_ros2.parameters.settings import Settings
 
 #: Suffix of the optical frame of a camera: z forward, x right, y down (REP-103).
 OPTICAL_FRAME = "_optical_frame"
@@ -47,7 +47,7 @@ class Frames:
         return self.prefix + name
 
 
-def frames_of(settings: Settings, vehicle: str) -> Frames:
+def frames_of(settings: NameSettings, vehicle: str) -> Frames:
     """Return the frames of a vehicle."""
     prefix = settings.frame_prefix.replace("<name>", vehicle)
     base = prefix + settings.base_frame

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from mvsim_core import Pose, Vehicle
+from mvsim_core.bags.frames import Frames, sensor_frames
+from mvsim_core.bags.joints import WheelJoint, wheel_joints
+from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs.visual import VisualSpec
-from mvsim_ros2.names.frames import Frames, sensor_frames
-from mvsim_ros2.names.joints import WheelJoint, wheel_joints
+from mvsim_core.world.vehicle import Vehicle
 
 #: Mesh formats that RViz reads.
 MESH_SUFFIXES = frozenset({".dae", ".stl", ".obj", ".ply", ".gltf", ".glb", ".fbx", ".3ds"})

@@ -1,45 +1,14 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The topics of the node: names, types, QoS and help, each defined once.
+"""The ROS 2 topics of a world: names, types, QoS and help, each defined once.
 
-The table in docs/ros2_interface.md is made from them.
+The node publishes them, recordings hold them, and the table in docs/ros2_interface.md is made
+from them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
-
-from ackermann_msgs.msg import AckermannDrive, AckermannDriveStamped
-from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import (
-    Polygon,
-    PoseArray,
-    PoseWithCovarianceStamped,
-    Twist,
-    TwistStamped,
-    TwistWithCovarianceStamped,
-    Wrench,
-)
-from mvsim_msgs.msg import Contacts, WheelStates
-from nav_msgs.msg import MapMetaData, OccupancyGrid, Odometry
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import (
-    CameraInfo,
-    CompressedImage,
-    Image,
-    Imu,
-    JointState,
-    LaserScan,
-    MagneticField,
-    NavSatFix,
-    PointCloud2,
-    Range,
-)
-from std_msgs.msg import Bool, Float64, Float64MultiArray, String
-from tf2_msgs.msg import TFMessage
-from visualization_msgs.msg import MarkerArray
 
 #: History depths that hold at least one second, for reliable subscribers that are delayed: of
 #: topics with a message each tick, at publish_rate (default 50 Hz), and of 2D lidars.
@@ -52,7 +21,7 @@ class Topic:
 
     Attributes:
         name: Relative to the namespace of the vehicle, or absolute; with placeholders {…}.
-        type: Message class.
+        type_name: `package/msg/Name`.
         depth: History depth; all topics are reliable, which matches every subscriber.
         help: Content and rate.
         latched: Whether late subscribers get the last message (transient local).
@@ -63,7 +32,7 @@ class Topic:
     """
 
     name: str
-    type: Any
+    type_name: str
     depth: int
     help: str
     latched: bool = False
@@ -72,73 +41,65 @@ class Topic:
     common_name: str = ""
     per_vehicle: bool = True
 
-    @property
-    def qos(self) -> QoSProfile:
-        """The QoS, before overrides."""
-        return QoSProfile(
-            history=HistoryPolicy.KEEP_LAST,
-            depth=self.depth,
-            reliability=ReliabilityPolicy.RELIABLE,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL
-            if self.latched
-            else DurabilityPolicy.VOLATILE,
-        )
-
-    @property
-    def type_name(self) -> str:
-        """`package/msg/Name`."""
-        package = self.type.__module__.partition(".")[0]
-        return f"{package}/msg/{self.type.__name__}"
-
 
 def _compressed(image: Topic, kind: str) -> Topic:
     """Return the topic on which image_transport's plug-in `compressed` looks for an image."""
     name, mvsim_name = (each and f"{each}/compressed" for each in (image.name, image.mvsim_name))
-    about = f"The same, {kind}."
-    return replace(image, name=name, mvsim_name=mvsim_name, type=CompressedImage, help=about)
+    about, type_name = f"The same, {kind}.", "sensor_msgs/msg/CompressedImage"
+    return replace(image, name=name, mvsim_name=mvsim_name, type_name=type_name, help=about)
 
 
-CMD_VEL = Topic("cmd_vel", Twist, 10, "Velocity in the vehicle frame; see enable_stamped_cmd_vel.")
-CMD_VEL_STAMPED = Topic("cmd_vel", TwistStamped, 10, "The same with a header, which is ignored.")
+CMD_VEL = Topic(
+    "cmd_vel",
+    "geometry_msgs/msg/Twist",
+    10,
+    "Velocity in the vehicle frame; see enable_stamped_cmd_vel.",
+)
+CMD_VEL_STAMPED = Topic(
+    "cmd_vel", "geometry_msgs/msg/TwistStamped", 10, "The same with a header, which is ignored."
+)
 ACKERMANN_CMD = Topic(
     "ackermann_cmd",
-    AckermannDriveStamped,
+    "ackermann_msgs/msg/AckermannDriveStamped",
     10,
     "Speed and steering angle; only for vehicles that steer.",
 )
 ACKERMANN_CMD_UNSTAMPED = Topic(
-    "ackermann_cmd_unstamped", AckermannDrive, 10, "The same without a header."
+    "ackermann_cmd_unstamped",
+    "ackermann_msgs/msg/AckermannDrive",
+    10,
+    "The same without a header.",
 )
 TORQUE_CMD = Topic(
     "torque_cmd",
-    Float64MultiArray,
+    "std_msgs/msg/Float64MultiArray",
     10,
     "Torques of the wheels, then the steering angle; only for the controller raw.",
 )
 APPLY_FORCE = Topic(
     "apply_force",
-    Wrench,
+    "geometry_msgs/msg/Wrench",
     10,
     "Force and torque that push the vehicle at its centre of mass, world frame.",
 )
 
 CLOCK = Topic(
     "/clock",
-    Clock,
+    "rosgraph_msgs/msg/Clock",
     CLOCK_DEPTH,
     "Simulated time, published first in each tick.",
     per_vehicle=False,
 )
 DIAGNOSTICS = Topic(
     "/diagnostics",
-    DiagnosticArray,
+    "diagnostic_msgs/msg/DiagnosticArray",
     10,
     "Real-time factor, step time; once a second of wall time.",
     per_vehicle=False,
 )
 MAP = Topic(
     "map",
-    OccupancyGrid,
+    "nav_msgs/msg/OccupancyGrid",
     1,
     "First occupancy grid of the world; once. See publish_map.",
     latched=True,
@@ -148,7 +109,7 @@ MAP = Topic(
 )
 MAP_METADATA = Topic(
     "map_metadata",
-    MapMetaData,
+    "nav_msgs/msg/MapMetaData",
     1,
     "Size, resolution and origin of the map; once.",
     latched=True,
@@ -157,22 +118,24 @@ MAP_METADATA = Topic(
 )
 TF = Topic(
     "tf",
-    TFMessage,
+    "tf2_msgs/msg/TFMessage",
     100,
     "map → odom → base_footprint → base_link; publish_rate, and before scans of the same tick."
     " Wheels too while robot_description has subscribers.",
 )
-TF_STATIC = Topic("tf_static", TFMessage, 1, "base_link → sensors; once.", latched=True)
+TF_STATIC = Topic(
+    "tf_static", "tf2_msgs/msg/TFMessage", 1, "base_link → sensors; once.", latched=True
+)
 ODOM = Topic(
     "odom",
-    Odometry,
+    "nav_msgs/msg/Odometry",
     FAST_DEPTH,
     "Wheel odometry, from zero or the initial pose (odom_starts_at); publish_rate.",
     frame="odom → base_footprint",
 )
 GROUND_TRUTH = Topic(
     "ground_truth/odom",
-    Odometry,
+    "nav_msgs/msg/Odometry",
     FAST_DEPTH,
     "True pose and velocity; publish_rate.",
     frame="map → base_link",
@@ -180,51 +143,55 @@ GROUND_TRUTH = Topic(
 )
 COLLISION = Topic(
     "collision",
-    Bool,
+    "std_msgs/msg/Bool",
     FAST_DEPTH,
     "Whether it has been in contact since the last message; publish_rate.",
 )
 MARKERS = Topic(
     "chassis_markers",
-    MarkerArray,
+    "visualization_msgs/msg/MarkerArray",
     1,
     "Chassis and wheels for RViz; after changes of steering angles, at most 10 Hz.",
     latched=True,
     frame="base_link",
 )
 CHASSIS_POLYGON = Topic(
-    "chassis_polygon", Polygon, 1, "Vertices of the chassis in base_link [m]; once.", latched=True
+    "chassis_polygon",
+    "geometry_msgs/msg/Polygon",
+    1,
+    "Vertices of the chassis in base_link [m]; once.",
+    latched=True,
 )
 JOINT_STATES = Topic(
     "joint_states",
-    JointState,
+    "sensor_msgs/msg/JointState",
     FAST_DEPTH,
     "Angles, speeds and torques of the wheels, and steering angles; publish_rate.",
 )
 WHEEL_STATES = Topic(
     "wheel_states",
-    WheelStates,
+    "mvsim_msgs/msg/WheelStates",
     FAST_DEPTH,
     "Ground forces, loads and motor torques of the wheels; publish_rate.",
     frame="base_link",
 )
 ROBOT_DESCRIPTION = Topic(
     "robot_description",
-    String,
+    "std_msgs/msg/String",
     1,
     "URDF of the vehicle; at the start, and again for each new subscriber.",
     latched=True,
 )
 INITIAL_POSE = Topic(
     "initialpose",
-    PoseWithCovarianceStamped,
+    "geometry_msgs/msg/PoseWithCovarianceStamped",
     1,
     "True pose, once for each new subscriber; only with publish_initialpose.",
     frame="map",
 )
 AMCL_POSE = Topic(
     "amcl_pose",
-    PoseWithCovarianceStamped,
+    "geometry_msgs/msg/PoseWithCovarianceStamped",
     1,
     "True pose in place of that of AMCL; publish_rate, only with do_fake_localization.",
     latched=True,
@@ -232,14 +199,14 @@ AMCL_POSE = Topic(
 )
 PARTICLE_CLOUD = Topic(
     "particlecloud",
-    PoseArray,
+    "geometry_msgs/msg/PoseArray",
     1,
     "The same pose as the only particle; publish_rate, only with do_fake_localization.",
     frame="map",
 )
 CONTACTS = Topic(
     "contacts",
-    Contacts,
+    "mvsim_msgs/msg/Contacts",
     FAST_DEPTH,
     "All contacts in the world; publish_rate.",
     frame="map",
@@ -247,7 +214,7 @@ CONTACTS = Topic(
 )
 SCAN = Topic(
     "{sensor}",
-    LaserScan,
+    "sensor_msgs/msg/LaserScan",
     SCAN_DEPTH,
     "2D lidar, on its name in the world file; also on scan_topic if it is the only one.",
     frame="{sensor}",
@@ -255,7 +222,7 @@ SCAN = Topic(
 
 POINTS = Topic(
     "{sensor}/points",
-    PointCloud2,
+    "sensor_msgs/msg/PointCloud2",
     5,
     "3D lidar: x y z intensity ring, time if points differ in it, or by <cloud_layout>; also on"
     " points if the only one.",
@@ -265,7 +232,7 @@ POINTS = Topic(
 )
 IMU = Topic(
     "{sensor}",
-    Imu,
+    "sensor_msgs/msg/Imu",
     CLOCK_DEPTH,
     "IMU, as in REP-145; also on imu/data if it is the only one.",
     frame="{sensor}",
@@ -273,7 +240,7 @@ IMU = Topic(
 )
 FIX = Topic(
     "{sensor}",
-    NavSatFix,
+    "sensor_msgs/msg/NavSatFix",
     5,
     "GNSS receiver; also on gps/fix if it is the only one.",
     frame="{sensor}",
@@ -281,25 +248,28 @@ FIX = Topic(
 )
 FIX_VELOCITY = Topic(
     "{sensor}/fix_velocity",
-    TwistWithCovarianceStamped,
+    "geometry_msgs/msg/TwistWithCovarianceStamped",
     5,
     "GNSS receiver: velocity to the east, north and up; also on gps/fix_velocity.",
     frame="{sensor}",
     common_name="gps/fix_velocity",
 )
 ENCODERS = Topic(
-    "{sensor}", JointState, FAST_DEPTH, "Wheel encoders: position and velocity, no effort."
+    "{sensor}",
+    "sensor_msgs/msg/JointState",
+    FAST_DEPTH,
+    "Wheel encoders: position and velocity, no effort.",
 )
 RANGE = Topic(
     "{sensor}",
-    Range,
+    "sensor_msgs/msg/Range",
     SCAN_DEPTH,
     "Range sensor: sonar, infrared or cliff; +inf and -inf as in REP-117.",
     frame="{sensor}",
 )
 MAGNETIC_FIELD = Topic(
     "{sensor}",
-    MagneticField,
+    "sensor_msgs/msg/MagneticField",
     FAST_DEPTH,
     "Magnetometer: T; also on imu/mag if it is the only one.",
     frame="{sensor}",
@@ -307,45 +277,49 @@ MAGNETIC_FIELD = Topic(
 )
 BUMPER_SECTOR = Topic(
     "{sensor}/{sector}",
-    Bool,
+    "std_msgs/msg/Bool",
     FAST_DEPTH,
     "Bumper, a topic for each sector: whether it was touched since the last message.",
 )
 IMAGE = Topic(
-    "{sensor}/image_raw", Image, 5, "Colour camera: rgb8.", frame="{sensor}_optical_frame"
+    "{sensor}/image_raw",
+    "sensor_msgs/msg/Image",
+    5,
+    "Colour camera: rgb8.",
+    frame="{sensor}_optical_frame",
 )
 IMAGE_COMPRESSED = _compressed(IMAGE, "JPEG")
 CAMERA_INFO = Topic(
     "{sensor}/camera_info",
-    CameraInfo,
+    "sensor_msgs/msg/CameraInfo",
     5,
     "Intrinsics and distortion of the image with the same stamp.",
     frame="{sensor}_optical_frame",
 )
 CLASS_IMAGE = Topic(
     "{sensor}/segmentation/image_raw",
-    Image,
+    "sensor_msgs/msg/Image",
     5,
     "Class of each pixel: mono8, 0 for nothing; only with <segmentation>.",
     frame="{sensor}_optical_frame",
 )
 INSTANCE_IMAGE = Topic(
     "{sensor}/instances/image_raw",
-    Image,
+    "sensor_msgs/msg/Image",
     5,
     "Object that each pixel shows: 16UC1, 0 for nothing; only with <segmentation>.",
     frame="{sensor}_optical_frame",
 )
 LABELS = Topic(
     "{sensor}/labels",
-    String,
+    "std_msgs/msg/String",
     1,
     "JSON: numbers and names of the classes and instances; when they change.",
     latched=True,
 )
 LEFT_IMAGE = Topic(
     "{sensor}/left/image_raw",
-    Image,
+    "sensor_msgs/msg/Image",
     5,
     "Left image of a stereo pair: rgb8; rectified, if its lenses have no distortion.",
     frame="{sensor}_optical_frame",
@@ -353,14 +327,14 @@ LEFT_IMAGE = Topic(
 LEFT_IMAGE_COMPRESSED = _compressed(LEFT_IMAGE, "JPEG")
 LEFT_INFO = Topic(
     "{sensor}/left/camera_info",
-    CameraInfo,
+    "sensor_msgs/msg/CameraInfo",
     5,
     "Intrinsics of the left image.",
     frame="{sensor}_optical_frame",
 )
 RIGHT_IMAGE = Topic(
     "{sensor}/right/image_raw",
-    Image,
+    "sensor_msgs/msg/Image",
     5,
     "Right image, with the same stamp.",
     frame="{sensor}_optical_frame",
@@ -368,14 +342,14 @@ RIGHT_IMAGE = Topic(
 RIGHT_IMAGE_COMPRESSED = _compressed(RIGHT_IMAGE, "JPEG")
 RIGHT_INFO = Topic(
     "{sensor}/right/camera_info",
-    CameraInfo,
+    "sensor_msgs/msg/CameraInfo",
     5,
     "Intrinsics of the right image: P[3] is -fx times the baseline.",
     frame="{sensor}_optical_frame",
 )
 RGB_IMAGE = Topic(
     "{sensor}/image_raw",
-    Image,
+    "sensor_msgs/msg/Image",
     5,
     "Colour image of a depth camera: rgb8.",
     frame="{sensor}_rgb_optical_frame",
@@ -384,7 +358,7 @@ RGB_IMAGE = Topic(
 RGB_IMAGE_COMPRESSED = _compressed(RGB_IMAGE, "JPEG")
 RGB_INFO = Topic(
     "{sensor}/camera_info",
-    CameraInfo,
+    "sensor_msgs/msg/CameraInfo",
     5,
     "Intrinsics of the colour image.",
     frame="{sensor}_rgb_optical_frame",
@@ -392,7 +366,7 @@ RGB_INFO = Topic(
 )
 RAW_DEPTH = Topic(
     "{sensor}/depth/image_raw",
-    Image,
+    "sensor_msgs/msg/Image",
     5,
     "Depth image: 16UC1, millimetres, 0 without a hit (REP-118).",
     frame="{sensor}_optical_frame",
@@ -401,14 +375,14 @@ RAW_DEPTH = Topic(
 RAW_DEPTH_COMPRESSED = _compressed(RAW_DEPTH, "PNG of 16 bits")
 DEPTH = Topic(
     "{sensor}/depth/image",
-    Image,
+    "sensor_msgs/msg/Image",
     5,
     "Depth image: 32FC1, metres, NaN without a hit.",
     frame="{sensor}_optical_frame",
 )
 DEPTH_INFO = Topic(
     "{sensor}/depth/camera_info",
-    CameraInfo,
+    "sensor_msgs/msg/CameraInfo",
     5,
     "Intrinsics of the depth images.",
     frame="{sensor}_optical_frame",
@@ -416,7 +390,7 @@ DEPTH_INFO = Topic(
 )
 DEPTH_POINTS = Topic(
     "{sensor}/points",
-    PointCloud2,
+    "sensor_msgs/msg/PointCloud2",
     5,
     "Depth camera: x y z rgb, ordered as the image, NaN without a hit.",
     frame="{sensor}_optical_frame",
@@ -424,7 +398,7 @@ DEPTH_POINTS = Topic(
 )
 LOG = Topic(
     "log/{table}/{column}",
-    Float64,
+    "std_msgs/msg/Float64",
     CLOCK_DEPTH,
     "Columns of the log tables pose, wheel_1, wheel_2, …; each step, with publish_log_topics.",
 )

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
-from mvsim_ros2.parameters.settings import Settings
+from mvsim_core.bags.settings import NameSettings
 
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_]")
 
@@ -70,11 +70,11 @@ class TopicNames:
         return self.namespace + name
 
 
-def topic_names_of(settings: Settings, token: str, *, only_vehicle: bool) -> TopicNames:
+def topic_names_of(settings: NameSettings, token: str, *, only_vehicle: bool) -> TopicNames:
     """Return the topic names of a vehicle.
 
     Args:
-        settings: Parameters of the node.
+        settings: Parameters of names.
         token: Topic token of the vehicle.
         only_vehicle: Whether the world has no other vehicle.
     """
@@ -82,7 +82,7 @@ def topic_names_of(settings: Settings, token: str, *, only_vehicle: bool) -> Top
     return _topic_names(settings, "" if bare else f"{token}/")
 
 
-def _topic_names(settings: Settings, namespace: str) -> TopicNames:
+def _topic_names(settings: NameSettings, namespace: str) -> TopicNames:
     # With a frame prefix all vehicles share one /tf.
     tf_namespace = "" if settings.frame_prefix else namespace
     return TopicNames(namespace, f"{tf_namespace}tf", f"{tf_namespace}tf_static")
@@ -99,11 +99,11 @@ class VehicleTopicNames:
     and keeps them when others are spawned. Spawned vehicles have a namespace.
 
     Args:
-        settings: Parameters of the node.
+        settings: Parameters of names.
         vehicles: Vehicle names in the world file.
     """
 
-    def __init__(self, settings: Settings, vehicles: Iterable[str]) -> None:
+    def __init__(self, settings: NameSettings, vehicles: Iterable[str]) -> None:
         """Choose the names of the vehicles in the world file."""
         self._settings = settings
         tokens = unique_tokens(vehicles)

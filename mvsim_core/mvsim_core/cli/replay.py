@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""`mvsim replay`: show a recording in the viewer, say what is in it, or complete it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from mvsim_core.bags.recording import Recording
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="MCAP file.", show_default=False)],
+    info: Annotated[
+        bool, typer.Option("--info", help="Print topics, rates and duration, and end.")
+    ] = False,
+    recover: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Complete a recording that was cut off, into OUT."),
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(help="Recorded seconds per second.", min=0.01, max=1000.0)
+    ] = 1.0,
+    port: Annotated[
+        int | None, typer.Option(help="TCP port of the viewer.", min=0, show_default=False)
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+) -> None:
+    """Show a recording in the viewer, with a time bar."""
+    from mvsim_core.bags.recording import Recording
+
+    if recover is not None:
+        from mvsim_core.bags.recovery import recover as complete
+
+        print(f"{complete(file, recover)} messages in {recover}")
+        return
+    with Recording.open(file) as recording:
+        if info:
+            for line in information(recording):
+                print(line)
+            return
+        _show(recording, speed, {"port": port} if port is not None else {}, browser=browser)
+
+
+def information(recording: Recording) -> list[str]:
+    """Return what is in a recording, line by line."""
+    size = recording.path.stat().st_size
+    cut = "" if recording.complete else "; its end is missing (--recover completes it)"
+    lines = [
+        f"{recording.path}: {size / 1e6:.1f} MB, {recording.duration:.2f} s,"
+        f" {recording.message_count} messages{cut}"
+    ]
+    about = recording.metadata
+    if about.get("world_file"):
+        lines.append(f"world: {about['world_file']}, seed {about.get('seed', '?')}")
+    topics = recording.topics.values()
+    width = max((len(topic.name) for topic in topics), default=0)
+    kinds = max((len(topic.type) for topic in topics), default=0)
+    for topic in topics:
+        rate = f"{topic.rate:8.1f} Hz" if topic.count > 1 else ""
+        text = f"{topic.name:{width}}  {topic.type:{kinds}}  {topic.count:8d}  {rate}"
+        lines.append(text.rstrip())
+    return lines
+
+
+def _show(recording: Recording, speed: float, options: dict[str, Any], *, browser: bool) -> None:
+    from mvsim_core.errors import MvsimError
+
+    try:
+        viewer = import_module("mvsim_core.viewer")
+    except ImportError:
+        raise MvsimError(
+            "the viewer is not installed: pip install 'mvsim_core[view]'; --info says what is in"
+            " the file"
+        ) from None
+    world = recording.load_world()
+    recording.seek(world, 0.0)
+    bar = viewer.TimeBar(recording.duration, lambda time: recording.seek(world, time), speed=speed)
+    with viewer.Viewer(world, controls=bar, browser=browser, **options) as shown:
+        print(f"viewer: {shown.url}", flush=True)
+        with suppress(KeyboardInterrupt):  # the way to end it
+            shown.run()
