@@ -13,6 +13,7 @@ import numpy as np
 from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.errors import Problem, UnknownName
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, Rows
 from mvsim_core.state.entities import Entity
@@ -124,6 +125,11 @@ class Entities:
     def standalone_sensors(self) -> dict[str, Any]:
         """Sensors that are fixed in the world, by name."""
         return {sensor.name: sensor for sensor in self._runtime.fixed_sensors}
+
+    @property
+    def scene3d(self) -> Scene3d:
+        """What cameras and 3D lidars can see; nothing of it is built before it is asked for."""
+        return self._runtime.scene3d
 
     def entity(self, name: str | Handle) -> Entity:
         """Return the entity of a name or a valid handle.

@@ -27,6 +27,7 @@ from mvsim_core.world.vehicle import Vehicle, warn_of_tipping
 from mvsim_core.world.warm import load_kernels
 
 if TYPE_CHECKING:
+    from mvsim_core import Viewer
     from mvsim_core.rendering.picture import View
     from mvsim_core.world.batch import Batch
     from mvsim_core.xmlfile import FileState
@@ -101,7 +102,22 @@ class World(Entities):
             self.step()
 
     # ------------------------------------------------------------ contents
-    def view(self) -> View:
+    def view(self, **options: Any) -> Viewer:
+        """Show the world in a browser and return what does so, a context manager.
+
+        Call its `after_step` after each step (docs/viewer.md).
+
+        Args:
+            options: Those of `mvsim_core.Viewer`.
+
+        Raises:
+            MvsimError: viser is not installed.
+        """
+        from mvsim_core import Viewer
+
+        return Viewer(self, **options)
+
+    def gui_view(self) -> View:
         """Return the camera pose of <gui>; without <gui>, a view of the whole world."""
         from mvsim_core.rendering.picture import view_of
 
@@ -128,7 +144,7 @@ class World(Entities):
         """Return a picture of the world now, (height, width, 3) uint8 RGB.
 
         Args:
-            view: Camera pose; None: `view()`.
+            view: Camera pose; None: `gui_view()`.
             size: Width and height [pixel].
 
         Raises:
@@ -137,7 +153,7 @@ class World(Entities):
         """
         from mvsim_core.rendering.picture import render
 
-        return render(self._runtime.scene3d, self.data, view or self.view(), size)
+        return render(self._runtime.scene3d, self.data, view or self.gui_view(), size)
 
     @property
     def profile(self) -> dict[str, float]:

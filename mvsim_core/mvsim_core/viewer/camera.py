@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""From where browsers look: views of the whole world, from above, behind a vehicle; following."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.rendering.picture import View
+from mvsim_core.state.arrays import FloatArray
+from mvsim_core.world.world import World
+
+#: Field of view that stands for parallel projection [rad].
+PARALLEL = math.radians(2.0)
+#: Share of the height by which a view from above is tilted, so that y is upwards in it.
+TILT = 1e-3
+#: Farthest that is seen, in distances to what is looked at.
+DEPTH = 40.0
+LEAST_FAR = 2000.0  # m
+
+
+class Cameras:
+    """The cameras of all browsers.
+
+    To follow a vehicle the world is shifted, and not the cameras: so everybody can turn his own
+    meanwhile.
+
+    Args:
+        server: Of viser.
+        world: What they look at.
+        origin: Place in the world that is the origin of the scene [m].
+        root: Node of the world.
+
+    Attributes:
+        shift: How far the world is shifted in the scene [m].
+        followed: Name of the vehicle that is followed; "": none.
+        parallel: Whether they have parallel projection.
+    """
+
+    def __init__(self, server: Any, world: World, origin: FloatArray, root: Any) -> None:
+        """Set where browsers look at first: as the file's <gui> says."""
+        self._server = server
+        self._world = world
+        self._origin = origin
+        self._root = root
+        self.shift: FloatArray = np.zeros(3)
+        self.followed = ""
+        self.parallel = bool(world.spec.gui.ortho)
+        self._anchor: FloatArray = np.zeros(3)
+        eye, at, fov = self._placed(world.gui_view())
+        start = server.initial_camera
+        start.position, start.look_at, start.up = eye, at, (0.0, 0.0, 1.0)
+        start.fov = fov
+        start.near, start.far = _limits(float(np.linalg.norm(np.subtract(eye, at))))
+
+    # ------------------------------------------------------------ following
+    def follow(self, name: str) -> None:
+        """Follow a vehicle from now on, or none; nothing jumps."""
+        if name == self.followed:
+            return
+        self.followed = name
+        if name:
+            self._anchor = self._where(name) + self.shift
+
+    def update(self) -> None:
+        """Shift the world so that what is followed stays where it is in the picture."""
+        if not self.followed:
+            return
+        if self.followed not in self._world.data.entities:
+            self.followed = ""
+            return
+        shift = self._anchor - self._where(self.followed)
+        if (shift != self.shift).any():
+            self.shift = shift
+            self._root.position = tuple(shift.tolist())
+
+    def _where(self, name: str) -> FloatArray:
+        row = self._world.data.bodies[self._world.data.entities[name].row]
+        return np.array([row["x"], row["y"], row["z"]], np.float64) - self._origin
+
+    # ------------------------------------------------------------ views
+    def look(self, view: View, client: Any = None) -> None:
+        """Let one browser, or all, look from somewhere."""
+        eye, at, fov = self._placed(view)
+        for camera in self._cameras(client):
+            near, far = _limits(float(np.linalg.norm(np.subtract(eye, at))))
+            with camera.client.atomic():
+                camera.near, camera.far, camera.fov = near, far, fov
+                camera.up_direction = (0.0, 0.0, 1.0)
+                camera.position = eye
+                camera.look_at = at
+
+    def overview(self, client: Any = None) -> None:
+        """Show the whole world from the side."""
+        self.look(self._world.whole_view(), client)
+
+    def top(self, client: Any = None) -> None:
+        """Show the whole world from above, x to the right."""
+        view = self._world.whole_view(top=True)
+        (x, y, z), at = view.eye, view.at
+        self.look(View((x, y - TILT * (z - at[2]), z), at, view.fov, view.near), client)
+
+    def behind(self, name: str, client: Any = None) -> None:
+        """Look at a vehicle from behind."""
+        self.look(self._world.view_of(name), client)
+
+    def set_parallel(self, parallel: bool) -> None:
+        """Choose between parallel and central projection; what is looked at keeps its size."""
+        if parallel == self.parallel:
+            return
+        self.parallel = parallel
+        gui = self._world.spec.gui
+        fov = PARALLEL if parallel else gui.fov
+        for camera in self._cameras(None):
+            at = np.asarray(camera.look_at)
+            ray = np.asarray(camera.position) - at
+            ray = ray * math.tan(0.5 * camera.fov) / math.tan(0.5 * fov)
+            near, far = _limits(float(np.linalg.norm(ray)))
+            with camera.client.atomic():
+                camera.near, camera.far, camera.fov = near, far, fov
+                camera.position = tuple((at + ray).tolist())
+                camera.look_at = tuple(at.tolist())
+
+    def _cameras(self, client: Any) -> list[Any]:
+        clients = self._server.get_clients().values() if client is None else [client]
+        return [one.camera for one in clients]
+
+    def _placed(self, view: View) -> tuple[tuple[float, ...], tuple[float, ...], float]:
+        """Return eye and target of a view in the scene, and its field of view."""
+        at = np.array(view.at) - self._origin + self.shift
+        ray = np.subtract(view.eye, view.at)
+        fov = view.fov
+        if self.parallel:
+            ray = ray * math.tan(0.5 * fov) / math.tan(0.5 * PARALLEL)
+            fov = PARALLEL
+        return tuple((at + ray).tolist()), tuple(at.tolist()), fov
+
+
+def _limits(distance: float) -> tuple[float, float]:
+    """Return the nearest and the farthest that is seen from a distance [m]."""
+    return max(2e-3 * distance, 0.01), max(DEPTH * distance, LEAST_FAR)
