@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvsim_core.rendering.picture import View
+from mvsim_core.specs.params import NOWHERE
 from mvsim_core.state.arrays import FloatArray
 from mvsim_core.world.world import World
 
@@ -17,6 +18,8 @@ from mvsim_core.world.world import World
 PARALLEL = math.radians(2.0)
 #: Share of the height by which a view from above is tilted, so that y is upwards in it.
 TILT = 1e-3
+#: Size for which views of the whole world are made [pixel]: the panel covers a part of the window.
+SIZE = (900, 720)
 #: Farthest that is seen, in distances to what is looked at.
 DEPTH = 40.0
 LEAST_FAR = 2000.0  # m
@@ -50,7 +53,8 @@ class Cameras:
         self.followed = ""
         self.parallel = bool(world.spec.gui.ortho)
         self._anchor: FloatArray = np.zeros(3)
-        eye, at, fov = self._placed(world.gui_view())
+        given = world.spec.gui.where != NOWHERE
+        eye, at, fov = self._placed(world.gui_view() if given else world.whole_view(SIZE))
         start = server.initial_camera
         start.position, start.look_at, start.up = eye, at, (0.0, 0.0, 1.0)
         start.fov = fov
@@ -95,11 +99,11 @@ class Cameras:
 
     def overview(self, client: Any = None) -> None:
         """Show the whole world from the side."""
-        self.look(self._world.whole_view(), client)
+        self.look(self._world.whole_view(SIZE), client)
 
     def top(self, client: Any = None) -> None:
         """Show the whole world from above, x to the right."""
-        view = self._world.whole_view(top=True)
+        view = self._world.whole_view(SIZE, top=True)
         (x, y, z), at = view.eye, view.at
         self.look(View((x, y - TILT * (z - at[2]), z), at, view.fov, view.near), client)
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.state.arrays import FloatArray
-from mvsim_core.viewer.sensor_view import Points, SensorView, shades
+from mvsim_core.viewer.nodes import quaternions
+from mvsim_core.viewer.sensor_view import Points, SensorView, shades, to_scene
 
 #: Widest picture in the scene [pixel]; panels show whole ones.
 WIDEST = 320
@@ -41,21 +42,30 @@ class CameraView(SensorView):
         mount: Pose = sensor.optical_mount
         return mount
 
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes so far."""
+        return [node for node in (self._frustum, self._points.node) if node is not None]
+
     def _fill(self, reading: Any, pose: FloatArray, shown: dict[str, bool]) -> None:
-        self._fill_frustum(reading, shown["Camera views"])
+        self._fill_frustum(reading, pose, shown["Camera views"])
         depth = getattr(reading, "depth", None)
         if depth is not None and shown["Depth clouds"]:
-            self._points.set(*cloud_of(reading))
+            points, colors = cloud_of(reading)
+            self._points.set(to_scene(points, pose), colors)
         else:
             self._points.hide()
 
-    def _fill_frustum(self, reading: Any, shown: bool) -> None:
+    def _fill_frustum(self, reading: Any, pose: FloatArray, shown: bool) -> None:
         picture = picture_of(reading) if shown else None
         if picture is None:
             if self._frustum is not None:
                 self._frustum.visible = False
             return
-        small = picture[:: -(-picture.shape[1] // WIDEST), :: -(-picture.shape[1] // WIDEST)]
+        step = -(-picture.shape[1] // WIDEST)
+        small = picture[::step, ::step]
+        place = tuple(pose[:, 3].tolist())
+        turn = tuple(quaternions(pose[None, :, :3])[0].tolist())
         if self._frustum is None:
             camera = _lens_of(reading)
             self._frustum = self._scene.add_camera_frustum(
@@ -69,8 +79,11 @@ class CameraView(SensorView):
                 jpeg_quality=75,
                 cast_shadow=False,
                 receive_shadow=False,
+                position=place,
+                wxyz=turn,
             )
             return
+        self._frustum.position, self._frustum.wxyz = place, turn
         self._frustum.image = small
         self._frustum.visible = True
 

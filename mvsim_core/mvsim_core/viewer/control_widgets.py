@@ -56,7 +56,7 @@ class SimulationWidgets:
     def update(self) -> None:
         """Show time, state and rate."""
         controls, world = self._controls, self._viewer.world
-        state = "paused" if controls.paused else f"{controls.rate:.2f} × real time"
+        state = "paused" if controls.paused else f"{controls.rate:.2f} x real time"
         text = f"**{world.time:.3f} s** · {state} · seed {world.seed}"
         if self._text.content != text:
             self._text.content = text
@@ -126,7 +126,7 @@ class TimeBarWidgets:
     def update(self) -> None:
         """Show the time."""
         bar = self._bar
-        state = f"{bar.speed:g} × real time" if bar.playing else "paused"
+        state = f"{bar.speed:g} x real time" if bar.playing else "paused"
         text = f"**{bar.time:.2f} s** of {bar.duration:.2f} s · {state}"
         if self._text.content != text:
             self._text.content = text

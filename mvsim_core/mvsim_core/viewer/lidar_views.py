@@ -10,12 +10,12 @@ import numpy as np
 
 from mvsim_core.state.arrays import FloatArray
 from mvsim_core.viewer.lines import Lines
-from mvsim_core.viewer.sensor_view import Points, SensorView, shades
+from mvsim_core.viewer.sensor_view import Points, SensorView, shades, to_scene
 
 #: Points of a cloud that are sent at most.
 MOST_POINTS = 40_000
 #: Size of a point whose `viz_pointSize` is 1 [m].
-POINT_UNIT = 0.01
+POINT_UNIT = 0.02
 #: Heights between which points of clouds are coloured [m].
 LOW, HIGH = -0.3, 3.0
 #: How much of white is mixed with the colour of rays, of which there are many.
@@ -37,28 +37,36 @@ class ScanView(SensorView):
         self._rays = Lines(server, f"{name}/rays", pale, 1.0)  # type: ignore[arg-type]
         self._area: Any = None
 
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes so far."""
+        nodes = (self._points.node, self._rays.node, self._area)
+        return [node for node in nodes if node is not None]
+
     def _fill(self, reading: Any, pose: FloatArray, shown: dict[str, bool]) -> None:
         ranges = np.asarray(reading.ranges, np.float64)
         angles = reading.angle_min + reading.angle_increment * np.arange(len(ranges))
         ways = np.stack([np.cos(angles), np.sin(angles), np.zeros(len(angles))], axis=1)
         seen = np.isfinite(ranges)
-        hits = ranges[seen, None] * ways[seen]
+        hits = to_scene(ranges[seen, None] * ways[seen], pose)
         if shown["Lidar points"]:
             self._points.set(hits, np.tile(self._color, (len(hits), 1)))
         else:
             self._points.hide()
         if shown["Lidar rays"]:
-            self._rays.set(np.stack([np.zeros_like(hits), hits], axis=1))
+            start = np.broadcast_to(pose[:, 3], hits.shape)
+            self._rays.set(np.stack([start, hits], axis=1))
         else:
             self._rays.hide()
-        self._fill_area(np.where(seen, ranges, reading.range_max), ways, shown["Lidar area"])
+        reach = np.where(seen, ranges, reading.range_max)
+        corners = to_scene(np.vstack([np.zeros((1, 3)), reach[:, None] * ways]), pose)
+        self._fill_area(corners.astype(np.float32), shown["Lidar area"])
 
-    def _fill_area(self, reach: FloatArray, ways: FloatArray, shown: bool) -> None:
+    def _fill_area(self, corners: Any, shown: bool) -> None:
         if not shown:
             if self._area is not None and self._area.visible:
                 self._area.visible = False
             return
-        corners = np.vstack([np.zeros((1, 3)), reach[:, None] * ways]).astype(np.float32)
         if self._area is None:
             color = self.sensor.spec.viz_plane_color
             first = np.arange(1, len(corners) - 1)
@@ -88,14 +96,18 @@ class CloudView(SensorView):
         size = POINT_UNIT * sensor.spec.viz_point_size
         self._points = Points(self._scene, f"{name}/points", size)
 
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes so far."""
+        return [] if self._points.node is None else [self._points.node]
+
     def _fill(self, reading: Any, pose: FloatArray, shown: dict[str, bool]) -> None:
         points = reading.points
         if len(points) > MOST_POINTS:
             points = points[:: -(-len(points) // MOST_POINTS)]
         places = np.stack([points["x"], points["y"], points["z"]], axis=1).astype(np.float64)
-        places = places[np.isfinite(places).all(axis=1)]
-        heights = places @ pose[2, :3] + pose[2, 3]
-        self._points.set(places, shades(heights, LOW, HIGH))
+        places = to_scene(places[np.isfinite(places).all(axis=1)], pose)
+        self._points.set(places, shades(places[:, 2], LOW, HIGH))
 
 
 class RangeView(SensorView):
@@ -108,6 +120,11 @@ class RangeView(SensorView):
         super().__init__(server, name, sensor)
         self._cone = Lines(server, f"{name}/cone", (200, 120, 40), 1.5)
 
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes so far."""
+        return [] if self._cone.node is None else [self._cone.node]
+
     def _fill(self, reading: Any, pose: FloatArray, shown: dict[str, bool]) -> None:
         reach = reading.range if np.isfinite(reading.range) else reading.range_max
         around = np.linspace(0.0, 2.0 * np.pi, 13)
@@ -115,4 +132,4 @@ class RangeView(SensorView):
         rim = reach * np.stack([np.full(13, c), s * np.cos(around), s * np.sin(around)], axis=1)
         edges = np.stack([rim[:-1], rim[1:]], axis=1)
         sides = np.stack([np.zeros((4, 3)), rim[0:12:3]], axis=1)
-        self._cone.set(np.concatenate([edges, sides]))
+        self._cone.set(to_scene(np.concatenate([edges, sides]), pose))

@@ -118,9 +118,13 @@ def quaternions(turns: FloatArray) -> FloatArray:
 
 
 def add_fixed(server: Any, name: str, parts: Sequence[Part], origin: FloatArray) -> Any:
-    """Add parts that are fixed in the world as one node; None if nothing of them is seen."""
+    """Add parts that are fixed in the world as one node; None if nothing of them is seen.
+
+    Ground throws no shadow: there would be as much of it on itself.
+    """
     glb = glb_of(join([part.model.moved(np.eye(3), -origin) for part in parts]))
-    return None if glb is None else server.scene.add_glb(name, glb)
+    casts = parts[0].label != "ground"
+    return None if glb is None else server.scene.add_glb(name, glb, cast_shadow=casts)
 
 
 def add_points(server: Any, name: str, part: Part, origin: FloatArray) -> Any:

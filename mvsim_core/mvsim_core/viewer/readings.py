@@ -127,9 +127,8 @@ def vehicle_text(vehicle: Any) -> str:
     lines += ["", "| wheel | rad/s | N m | N fwd | N side | steer ° |", "|--|--:|--:|--:|--:|--:|"]
     for number, w in enumerate(vehicle.wheels, 1):
         steer = math.degrees(w.steering)
-        lines.append(
-            f"| {number} | {w.omega:.2f} | {w.torque:.2f} | {w.fx:.1f} | {w.fy:.1f} | {steer:.1f} |"
-        )
+        spin = f"{w.omega:.2f} | {w.torque:.2f} | {w.fx:.1f} | {w.fy:.1f}"
+        lines.append(f"| {number} | {spin} | {steer:.1f} |")
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The things of a world as nodes in the browser: the parts that cameras see, where they are now."""
+"""The things of a world as nodes in the browser: parts as cameras see them, where they are."""
 
 from __future__ import annotations
 

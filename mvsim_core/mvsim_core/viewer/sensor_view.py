@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.state.arrays import FloatArray, Row
-from mvsim_core.viewer.nodes import quaternions
 
 
 class SensorView:
-    """The newest reading of a sensor as nodes below a frame that is where it was taken.
+    """The newest reading of a sensor as nodes, where it was taken.
+
+    Points and lines are sent in the frame of the scene: a browser that is slow shows them late, and
+    never where they were not.
 
     Attributes:
         sensor: The sensor.
@@ -30,8 +32,8 @@ class SensorView:
         self._scene = server.scene
         self._name = name
         self._mount: Pose = self.mount_of(sensor)
-        self._frame: Any = None
         self._reading: Any = None
+        server.scene.add_frame(name, show_axes=False)
 
     def mount_of(self, sensor: Any) -> Pose:
         """Return the frame of the readings in that of the vehicle."""
@@ -39,9 +41,9 @@ class SensorView:
         return mount
 
     @property
-    def node(self) -> Any:
-        """The frame; None before there was a reading."""
-        return self._frame
+    def nodes(self) -> list[Any]:
+        """The nodes so far."""
+        raise NotImplementedError
 
     def frame(self, body: Row | None) -> FloatArray:
         """Return (3, 4) rotation and place [m] of the readings' frame now; `body`: of BODY."""
@@ -57,21 +59,13 @@ class SensorView:
         return reading is self._reading
 
     def draw(self, reading: Any, pose: FloatArray, shown: dict[str, bool]) -> None:
-        """Draw a reading that was taken at a pose (3, 4) of the scene."""
-        place = tuple(pose[:, 3].tolist())
-        turn = tuple(quaternions(pose[None, :, :3])[0].tolist())
-        if self._frame is None:
-            self._frame = self._scene.add_frame(
-                self._name, show_axes=False, position=place, wxyz=turn
-            )
-        else:
-            self._frame.position, self._frame.wxyz = place, turn
-            self._frame.visible = True
+        """Draw a reading that was taken at a pose (3, 4) of the scene; `shown`: layers."""
         self._reading = reading
         self._fill(reading, pose, shown)
 
     def _fill(self, reading: Any, pose: FloatArray, shown: dict[str, bool]) -> None:
-        """Make or update the nodes below the frame."""
+        """Make or update the nodes."""
+        raise NotImplementedError
 
     def forget(self) -> None:
         """Draw again, even if there is no new reading."""
@@ -79,15 +73,19 @@ class SensorView:
 
     def hide(self) -> None:
         """Hide all of it."""
-        if self._frame is not None and self._frame.visible:
-            self._frame.visible = False
         self._reading = None
+        for node in self.nodes:
+            if node.visible:
+                node.visible = False
 
     def remove(self) -> None:
         """Take it out of the browsers."""
-        if self._frame is not None:
-            self._frame.remove()
-            self._frame = None
+        self._scene.remove_by_name(self._name)
+
+
+def to_scene(points: FloatArray, pose: FloatArray) -> FloatArray:
+    """Return points (..., 3) of a frame at a pose (3, 4) in the scene."""
+    return points @ pose[:, :3].T + pose[:, 3]
 
 
 class Points:

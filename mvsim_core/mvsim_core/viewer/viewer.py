@@ -55,7 +55,7 @@ class Viewer:
         stage: The scene of the world; see `Stage`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the options of a server)
         self,
         world: World,
         *,
