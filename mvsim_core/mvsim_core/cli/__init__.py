@@ -13,7 +13,7 @@ import sys
 
 import typer
 
-from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema
+from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema, view
 
 app = typer.Typer(
     name="mvsim",
@@ -23,6 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(run.run)
+app.command("view")(view.view)
 app.command("launch")(run.launch)
 app.command("check")(check.check)
 app.command("info")(info.info)

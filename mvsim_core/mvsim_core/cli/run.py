@@ -15,6 +15,7 @@ import typer
 
 from mvsim_core.cli.bus import PORT
 from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
+from mvsim_core.cli.view import VIEW_PORT, can_show, watch
 from mvsim_core.heap import settle_heap
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ def run(  # noqa: PLR0913 (one argument for each option)
         str,
         typer.Option(help="Address that the message bus is bound to; it has no password."),
     ] = "127.0.0.1",
+    view: Annotated[
+        bool, typer.Option("--view", help="Show it in the browser too (docs/viewer.md).")
+    ] = False,
+    view_port: Annotated[int, typer.Option(help="TCP port of the viewer; 0: any.", min=0)] = (
+        VIEW_PORT
+    ),
 ) -> None:
     """Simulate a world without ROS and watch it in the terminal."""
     from mvsim_core import load_world
@@ -68,7 +75,10 @@ def run(  # noqa: PLR0913 (one argument for each option)
     with ExitStack() as stack:
         bus = stack.enter_context(_Bus(running, port, bind)) if server else None
         stack.callback(lambda: files.extend(running.stop_logging()))
-        _simulate(running, time, factor, bus)
+        if view:
+            watch(running, time, factor, bus=bus, port=view_port)
+        else:
+            _simulate(running, time, factor, bus)
     if running.log_error is not None:
         raise running.log_error
     if files:
@@ -78,7 +88,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
 def launch(
     world: World,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Accepted: there is no window.")
+        bool, typer.Option("--headless", help="Do not show it in the browser.")
     ] = False,
     realtime_factor: Annotated[
         str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
@@ -91,7 +101,7 @@ def launch(
     ] = "INFO",
     port: Annotated[int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0)] = PORT,
 ) -> None:
-    """Simulate a world with the message bus, as MVSim's command does: `run --server`."""
+    """Simulate a world with the message bus and show it, as MVSim's command does."""
     from mvsim_core import load_world
     from mvsim_core.cli.report import print_problems
 
@@ -103,7 +113,10 @@ def launch(
     if level != "ERROR":
         print_problems(running.warnings)
     with _Bus(running, port, "127.0.0.1") as bus:
-        _simulate(running, None, factor, bus)
+        if headless or not can_show():
+            _simulate(running, None, factor, bus)
+        else:
+            watch(running, None, factor, bus=bus)
     if full_profiler:
         for phase, seconds in running.profile.items():
             print(f"{phase:12} {seconds:10.3f} s")

@@ -19,7 +19,7 @@ POINT_UNIT = 0.02
 #: Heights between which points of clouds are coloured [m].
 LOW, HIGH = -0.3, 3.0
 #: How much of white is mixed with the colour of rays, of which there are many.
-PALE = 0.45
+PALE = 0.65
 
 
 class ScanView(SensorView):

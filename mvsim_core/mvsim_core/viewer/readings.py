@@ -117,7 +117,7 @@ def vehicle_text(vehicle: Any) -> str:
         "",
         "| | x | y | yaw |",
         "|---|--:|--:|--:|",
-        f"| pose m, ° | {pose.x:.3f} | {pose.y:.3f} | {math.degrees(pose.yaw):.1f} |",
+        f"| pose m, ° | {pose.x:.3f} | {pose.y:.3f} | {_degrees(pose.yaw):.1f} |",
         f"| twist m/s, °/s | {twist.vx:.3f} | {twist.vy:.3f} | {math.degrees(twist.wz):.1f} |",
         f"| target | {target.vx:.3f} | {target.vy:.3f} | {math.degrees(target.wz):.1f} |",
     ]
@@ -132,12 +132,16 @@ def vehicle_text(vehicle: Any) -> str:
     return "\n".join(lines)
 
 
+def _degrees(angle: float) -> float:
+    return math.degrees(math.remainder(angle, math.tau))
+
+
 def body_text(handle: Any, kind: str) -> str:
     """Return pose and speed of a block or an actor as Markdown."""
     pose, twist = handle.pose, handle.twist
     return (
         f"**{escaped(handle.name)}** · {kind}\n\n"
-        f"x {pose.x:.3f} m, y {pose.y:.3f} m, yaw {math.degrees(pose.yaw):.1f}°,"
+        f"x {pose.x:.3f} m, y {pose.y:.3f} m, yaw {_degrees(pose.yaw):.1f}°,"
         f" {math.hypot(twist.vx, twist.vy):.3f} m/s"
     )
 

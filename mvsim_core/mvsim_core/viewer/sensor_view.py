@@ -16,8 +16,8 @@ from mvsim_core.state.arrays import FloatArray, Row
 class SensorView:
     """The newest reading of a sensor as nodes, where it was taken.
 
-    Points and lines are sent in the frame of the scene: a browser that is slow shows them late, and
-    never where they were not.
+    Points and lines are sent in the frame of the scene: a browser that is slow shows them late,
+    and never where they were not.
 
     Attributes:
         sensor: The sensor.

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import socket
+import sys
 import threading
 import time as wall
 import webbrowser
@@ -49,7 +51,6 @@ class Viewer:
         world: What is shown.
         controls: As above.
         requests: As above.
-        closed: Whether it was closed.
         port: The port that it got.
         url: Where browsers find it.
         stage: The scene of the world; see `Stage`.
@@ -74,7 +75,8 @@ class Viewer:
         self.world = world
         self.controls = Simulation(None) if controls is None else controls
         self.requests = RequestQueue() if requests is None else requests
-        self.closed = False
+        self._closed = False
+        self._ended: Callable[[], bool] | None = None
         self._on_demand = on_demand
         self._watchers: set[int] = set()
         self._lock = threading.Lock()
@@ -87,7 +89,7 @@ class Viewer:
         self.panel = Panel(self)
         self.server.on_client_connect(self._on_connect)
         self.server.on_client_disconnect(self._on_disconnect)
-        if browser:
+        if browser and has_display():
             webbrowser.open(self.url)
 
     # ------------------------------------------------------------ in the loop
@@ -113,12 +115,21 @@ class Viewer:
             self.requests.process(BUDGET)
         self._update_if_due()
 
-    def run(self, seconds: float | None = None) -> None:
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        after_step: Callable[[], None] | None = None,
+        ended: Callable[[], bool] | None = None,
+    ) -> None:
         """Step the world, or play the recording, until the end or until it is closed.
 
         Args:
             seconds: Simulated time at which to stop [s]; None: never.
+            after_step: Called after each step of the world.
+            ended: Returns whether to stop; it is also asked while the simulation is paused.
         """
+        self._ended = ended
         if isinstance(self.controls, TimeBar):
             self.controls.run(self)
             return
@@ -126,6 +137,8 @@ class Viewer:
         self.controls.hold(self)
         while not self.closed and (seconds is None or self.world.time < seconds - 1e-9):
             self.world.step()
+            if after_step is not None:
+                after_step()
             self.after_step()
 
     def update(self) -> None:
@@ -143,6 +156,11 @@ class Viewer:
             return
         if wall.perf_counter() >= self._next:
             self.update()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed, or the run that it shows is to end."""
+        return self._closed or (self._ended is not None and self._ended())
 
     @property
     def watchers(self) -> int:
@@ -203,9 +221,9 @@ class Viewer:
 
     def close(self) -> None:
         """Disconnect all browsers and stop the server."""
-        if self.closed:
+        if self._closed:
             return
-        self.closed = True
+        self._closed = True
         self.stage.release_sensors()
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
@@ -217,6 +235,13 @@ class Viewer:
     def __exit__(self, *error: object) -> None:
         """Close it."""
         self.close()
+
+
+def has_display() -> bool:
+    """Return whether a browser would open a window, and not take over a terminal."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def start_server(bind: str, port: int) -> Any:
