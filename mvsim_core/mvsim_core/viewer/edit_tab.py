@@ -52,6 +52,11 @@ class EditTab:
         gui.add_button("Remove the selected", color="red").on_click(self._on_remove)
         self.selection_changed()
 
+    @property
+    def gizmo(self) -> Any:
+        """The handles for dragging; None: there are none."""
+        return self._gizmo
+
     # ------------------------------------------------------------ poses
     def selection_changed(self) -> None:
         """Show the pose of the newly selected entity."""
