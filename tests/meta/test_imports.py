@@ -24,7 +24,7 @@ ROOMS = (
 
 ONLY_IN = {
     "typer": {"cli"},
-    "PIL": {"cli", "elements", "rendering", "scene3d", "sensors"},
+    "PIL": {"cli", "elements", "rendering", "scene3d", "sensors", "viewer"},
     "matplotlib": {"recording"},
     "pyarrow": {"recording"},
     "google": {"cli", "comms"},

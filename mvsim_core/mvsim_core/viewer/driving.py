@@ -61,6 +61,10 @@ class Driving:
         if name in vehicles:
             self._command(vehicles[name], Stick())
 
+    def forget(self) -> None:
+        """Drive nothing any more; the world may be gone."""
+        self._driven = ""
+
     def check(self) -> None:
         """Stop what is driven by a browser that is silent."""
         if self._driven and wall.perf_counter() - self._last > SILENCE:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mvsim_core.errors import CommandError
 from mvsim_core.viewer.nodes import ROOT
+from mvsim_core.viewer.simulation import Simulation
 from mvsim_core.viewer.vehicle_sources import sources_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ class EditTab:
             add.on_click(self._on_add)
         gui.add_button("Remove the selected", color="red").on_click(self._on_remove)
         self.selection_changed()
+
+    @property
+    def _controls(self) -> Simulation:
+        controls = self._viewer.controls
+        assert isinstance(controls, Simulation)
+        return controls
 
     @property
     def gizmo(self) -> Any:
@@ -150,9 +157,9 @@ class EditTab:
             raise CommandError("the world has no vehicle classes")
         stage = self._viewer.stage
         x, y, _ = stage.place(on_floor(eye, at, stage.place(np.zeros(3))[2])).tolist()
-        vehicle = self._viewer.world.add_vehicle(text, name=name, pose=(x, y, 0.0))
+        added = self._controls.add_vehicle(self._viewer, text, name, (x, y, 0.0))
         self._name.value = ""
-        stage.select(vehicle.name)
+        stage.select(added)
 
     def _on_remove(self, event: Any) -> None:
         self._viewer.submit(self._remove, event.client)
@@ -161,7 +168,7 @@ class EditTab:
         handle = self._handle()
         if handle is None:
             raise CommandError("select a vehicle or a block to remove it")
-        self._viewer.world.remove(handle)
+        self._controls.remove(self._viewer, handle.name)
 
 
 def on_floor(eye: Any, at: Any, height: float) -> Any:

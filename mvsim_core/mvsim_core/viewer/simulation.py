@@ -26,25 +26,33 @@ class Simulation:
         paused: Whether it starts paused.
 
     Attributes:
-        factor: As above.
-        paused: Whether it is paused now.
         rate: Simulated seconds per second lately.
     """
 
     def __init__(self, factor: float | None = 1.0, *, paused: bool = False) -> None:
         """Hold the settings."""
-        self.factor = factor
-        self.paused = paused
+        self._factor = factor
+        self._paused = paused
         self.rate = 0.0
         self._owed = 0
         self._longest = 0.0  # step of the world [s]
         self._anchor: tuple[float, float, float | None] | None = None
         self._measured = (wall.perf_counter(), 0.0)
 
+    @property
+    def factor(self) -> float | None:
+        """Simulated seconds per second; None: as fast as possible."""
+        return self._factor
+
+    @property
+    def paused(self) -> bool:
+        """Whether it is paused now."""
+        return self._paused
+
     # ------------------------------------------------------------ what the browsers ask for
     def pause(self, paused: bool) -> None:
         """Pause, or go on."""
-        self.paused = paused
+        self._paused = paused
 
     def step(self, viewer: Viewer, steps: int = 1) -> None:
         """Make some steps while it is paused; a running simulation is paused first."""
@@ -54,12 +62,22 @@ class Simulation:
 
     def set_factor(self, factor: float | None) -> None:
         """Set the simulated seconds per second; None: as fast as possible."""
-        self.factor = factor
+        self._factor = factor
 
     def reset(self, viewer: Viewer, seed: int | None = None) -> None:
         """Return to the start, with another seed if one is given."""
         viewer.world.reset(seed)
         self._owed = 0
+
+    def add_vehicle(
+        self, viewer: Viewer, text: str, name: str | None, pose: tuple[float, float, float]
+    ) -> str:
+        """Add a vehicle and return its name; arguments as of `World.add_vehicle`."""
+        return viewer.world.add_vehicle(text, name=name, pose=pose).name
+
+    def remove(self, viewer: Viewer, name: str) -> None:
+        """Remove a vehicle or a block."""
+        viewer.world.remove(name)
 
     # ------------------------------------------------------------ in the loop
     def hold(self, viewer: Viewer) -> None:

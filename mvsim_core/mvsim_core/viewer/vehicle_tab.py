@@ -69,7 +69,7 @@ class VehicleTab:
         self._quantity = gui.add_dropdown("Curve", ["Speed m/s"])
         self._quantity.on_update(self._on_quantity)
         self._samples: deque[tuple[float, ...]] = deque(maxlen=MOST)
-        self._owner = ""
+        self._new = False
         self._plot: Any = None
         self._legend: tuple[str, ...] = ()
         self.selection_changed()
@@ -89,6 +89,7 @@ class VehicleTab:
             self._samples.clear()
         if not self._samples or world.time >= self._samples[-1][0] + SPACING:
             self._samples.append((world.time, *values(vehicle)))
+            self._new = True
 
     def update(self) -> None:
         """Show numbers, readings, picture and curves."""
@@ -157,8 +158,9 @@ class VehicleTab:
         self._viewer.submit(self._samples.clear)
 
     def _update_plot(self) -> None:
-        if len(self._samples) < 2:
+        if len(self._samples) < 2 or not self._new:
             return
+        self._new = False
         columns = np.array(self._samples, np.float64).T
         data = tuple(np.ascontiguousarray(column) for column in columns)
         series = tuple(

@@ -76,6 +76,7 @@ class Viewer:
         self.controls = Simulation(None) if controls is None else controls
         self.requests = RequestQueue() if requests is None else requests
         self._closed = False
+        self._blank = False
         self._ended: Callable[[], bool] | None = None
         self._on_demand = on_demand
         self._watchers: set[int] = set()
@@ -98,7 +99,7 @@ class Viewer:
 
         While a browser has paused the simulation it does not return.
         """
-        if self._watchers:
+        if self._watchers and not self._blank:
             self.stage.note_readings()
         self.serve()
         if isinstance(self.controls, Simulation):
@@ -150,6 +151,8 @@ class Viewer:
         self.panel.update()
 
     def _update_if_due(self) -> None:
+        if self._blank:
+            return
         if not self._watchers:
             if self.panel.driving.active:
                 self.panel.driving.check()
@@ -196,10 +199,14 @@ class Viewer:
         self.submit(self._part)
 
     def _greet(self) -> None:
+        if self._blank:
+            return
         self.stage.refresh()
         self.panel.update(everything=True)
 
     def _part(self) -> None:
+        if self._blank:
+            return
         self.panel.driving.stop()
         if not self._watchers:
             self.stage.release_sensors()
@@ -210,11 +217,19 @@ class Viewer:
         """Whether sensors that are not shown compute nothing."""
         return self._on_demand
 
+    def blank(self) -> None:
+        """Show nothing until there is another world."""
+        if not self._blank:
+            self._blank = True
+            self.panel.driving.forget()
+            self.stage.remove()
+            self.server.gui.reset()
+
     def set_world(self, world: World) -> None:
-        """Show another world."""
+        """Show another world; that before may be gone already."""
+        self.blank()
+        self._blank = False
         self.world = world
-        self.stage.remove()
-        self.server.gui.reset()
         self.stage = Stage(self)
         self.panel = Panel(self)
         self._next = 0.0
@@ -224,7 +239,8 @@ class Viewer:
         if self._closed:
             return
         self._closed = True
-        self.stage.release_sensors()
+        if not self._blank:
+            self.stage.release_sensors()
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
 

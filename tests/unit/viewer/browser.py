@@ -99,6 +99,10 @@ class Page:
         """Click a button or a tab."""
         self.page.get_by_text(text, exact=True).first.click(force=True)
 
+    def tab(self, name: str) -> None:
+        """Go to a tab."""
+        self.page.get_by_role("tab", name=name).click(force=True)
+
     def check(self, label: str) -> None:
         """Click a check box."""
         label_of = self.page.locator("label", has_text=re.compile(f"^{label}$"))

@@ -120,7 +120,7 @@ def test_drive_by_key(page: Page, running: Running, key: str, turns: bool) -> No
 
 def test_keys_drive_only_if_asked_and_not_while_typing(page: Page, running: Running) -> None:
     robot = running.world.vehicles["r1"]
-    page.click("Edit")
+    page.tab("Edit")
     box = page._beside("Name")
     box.click()
     page.page.keyboard.down("w")
@@ -130,7 +130,7 @@ def test_keys_drive_only_if_asked_and_not_while_typing(page: Page, running: Runn
     assert page.value("Name") != ""
     box.fill("")
     box.blur()
-    page.click("Drive")
+    page.tab("Drive")
     page.check("Keys drive")
     page.page.wait_for_selector('#mvsim-drive[data-keys="0"]', state="attached")
     page.page.keyboard.down("w")
@@ -143,7 +143,7 @@ def test_keys_drive_only_if_asked_and_not_while_typing(page: Page, running: Runn
 
 def test_joystick(page: Page, running: Running) -> None:
     robot = running.world.vehicles["r1"]
-    page.click("Drive")
+    page.tab("Drive")
     pad = page.page.locator("#mvsim-pad").bounding_box()
     middle = (pad["x"] + 0.5 * pad["width"], pad["y"] + 0.5 * pad["height"])
     mouse = page.page.mouse
@@ -167,7 +167,7 @@ def test_a_browser_that_goes_silent_stops_the_robot(page: Page, running: Running
 
 def test_type_a_pose(page: Page, running: Running) -> None:
     robot = running.world.vehicles["r1"]
-    page.click("Edit")
+    page.tab("Edit")
     for label, value in (("x m", "-2.5"), ("y m", "1.5"), ("yaw °", "90")):
         page.fill(label, value)
     page.click("Set pose")
@@ -177,9 +177,9 @@ def test_type_a_pose(page: Page, running: Running) -> None:
 
 def test_drag(page: Page, running: Running) -> None:
     robot = running.world.vehicles["r1"]
-    page.click("View")
+    page.tab("View")
     page.click("Top")
-    page.click("Edit")
+    page.tab("Edit")
     page.check("Drag with the mouse")
     stage = running.viewer.stage
     wait_for(lambda: running.viewer.panel.edit.gizmo is not None, "the handles")
@@ -188,7 +188,6 @@ def test_drag(page: Page, running: Running) -> None:
     time.sleep(1.0)
     ahead = _on_screen(client.camera, stage, robot.pose._replace(x=robot.pose.x + 0.35))
     mouse = page.page.mouse
-    page.page.screenshot(path="/tmp/coord/drag.png"); print(ahead, client.camera.position, client.camera.image_height, client.camera.fov)
     mouse.move(*ahead)
     time.sleep(0.5)
     mouse.down()
@@ -205,7 +204,9 @@ def test_drag(page: Page, running: Running) -> None:
 def _on_screen(camera: Any, stage: Any, pose: Any) -> tuple[float, float]:
     """Return the pixel of a pose of the world in a view from above, x to the right."""
     point = [pose.x, pose.y, pose.z]
-    place = [p + s - o for p, s, o in zip(point, stage.cameras.shift, stage.nodes.origin)]
+    place = [
+        p + s - o for p, s, o in zip(point, stage.cameras.shift, stage.nodes.origin, strict=True)
+    ]
     eye = camera.position
     scale = camera.image_height / (2.0 * math.tan(0.5 * camera.fov) * (eye[2] - place[2]))
     x = 0.5 * camera.image_width + scale * (place[0] - eye[0])
@@ -214,7 +215,7 @@ def _on_screen(camera: Any, stage: Any, pose: Any) -> tuple[float, float]:
 
 def test_spawn_and_remove(page: Page, running: Running) -> None:
     world = running.world
-    page.click("Edit")
+    page.tab("Edit")
     page.fill("Name", "guest")
     page.click("Add where I look")
     wait_for(lambda: "guest" in world.vehicles, "the new vehicle")
@@ -230,7 +231,7 @@ def test_spawn_and_remove(page: Page, running: Running) -> None:
 
 def test_sensors_compute_only_while_they_are_shown(page: Page, running: Running) -> None:
     laser = running.world.vehicles["r2"].sensors["laser"]
-    page.click("View")
+    page.tab("View")
 
     def reads() -> bool:
         before = laser.last
@@ -244,9 +245,7 @@ def test_sensors_compute_only_while_they_are_shown(page: Page, running: Running)
     wait_for(reads, "readings again")
 
 
-def test_two_browsers_and_one_that_comes_back(
-    page: Page, browser: Any, running: Running
-) -> None:
+def test_two_browsers_and_one_that_comes_back(page: Page, browser: Any, running: Running) -> None:
     viewer = running.viewer
     wait_for(lambda: viewer.watchers == 1, "one browser")
     other = Page(browser, viewer.url)
@@ -260,7 +259,7 @@ def test_two_browsers_and_one_that_comes_back(
     wait_for(lambda: viewer.watchers == 1, "one browser again")
     again = Page(browser, viewer.url)
     wait_for(lambda: viewer.watchers == 2, "and two")
-    again.click("Vehicle")
+    again.tab("Vehicle")
     again.page.wait_for_selector("text=differential")
     assert again.faults == other.faults == []
     again.close()
