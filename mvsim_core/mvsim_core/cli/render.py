@@ -117,7 +117,7 @@ def _chooser(
             raise typer.BadParameter(f"no vehicle {follow!r}; there are: {names}")
         return lambda: running.view_of(follow)
     if gui:
-        return running.view
+        return running.gui_view
     whole = running.whole_view(pixels, top=top)
     return lambda: whole
 

@@ -34,7 +34,7 @@ class ScanView(SensorView):
         self._color = np.round(255.0 * np.array(spec.viz_points_color[:3])).astype(np.uint8)
         self._points = Points(self._scene, f"{name}/points", POINT_UNIT * spec.viz_point_size)
         pale = tuple(round((1.0 - PALE) * c + PALE * 255) for c in self._color.tolist())
-        self._rays = Lines(server, f"{name}/rays", pale, 1.0)  # type: ignore[arg-type]
+        self._rays = Lines(server, f"{name}/rays", pale, 1.0)
         self._area: Any = None
 
     @property

@@ -132,7 +132,8 @@ class SensorViews:
         """Return (3, 4) rotation and place [m] of the frame of a sensor's readings."""
         view = self._views[sensor.full_name]
         row = self._world.data.bodies[sensor.body] if sensor.body >= 0 else None
-        return view.frame(row)
+        pose: FloatArray = view.frame(row)
+        return pose
 
     def _follow(self) -> None:
         """Make views of new sensors, remove those that are gone."""

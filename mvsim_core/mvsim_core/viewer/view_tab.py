@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mvsim_core.viewer.scene import LABELS
@@ -50,7 +51,7 @@ class ViewTab:
             return
         for layer in layers:
             box = gui.add_checkbox(layer, sensors.shown[layer])
-            self._on_check(box, lambda on, layer=layer: viewer.stage.sensors.set_shown(layer, on))
+            self._on_check(box, partial(self._set_layer, layer))
         every = gui.add_checkbox("Of all vehicles", sensors.all_vehicles)
         self._on_check(every, lambda on: setattr(viewer.stage.sensors, "all_vehicles", on))
 
@@ -58,15 +59,22 @@ class ViewTab:
         gui, viewer = self._viewer.server.gui, self._viewer
         for name, overlay in viewer.stage.overlays.items():
             box = gui.add_checkbox(name, overlay.shown)
-            self._on_check(
-                box, lambda on, name=name: setattr(viewer.stage.overlays[name], "shown", on)
-            )
+            self._on_check(box, partial(self._set_overlay, name))
         if viewer.stage.backdrop.regions:
             box = gui.add_checkbox("Regions", True)
             self._on_check(box, lambda on: viewer.stage.backdrop.show_regions(on))
         for label in viewer.stage.nodes.labels:
             box = gui.add_checkbox(LABELS[label], True)
-            self._on_check(box, lambda on, label=label: viewer.stage.nodes.show(label, on))
+            self._on_check(box, partial(self._set_label, label))
+
+    def _set_layer(self, layer: str, on: bool) -> None:
+        self._viewer.stage.sensors.set_shown(layer, on)
+
+    def _set_overlay(self, name: str, on: bool) -> None:
+        self._viewer.stage.overlays[name].shown = on
+
+    def _set_label(self, label: str, on: bool) -> None:
+        self._viewer.stage.nodes.show(label, on)
 
     def _on_check(self, box: Any, work: Callable[[bool], Any]) -> None:
         def changed(event: Any) -> None:

@@ -25,9 +25,9 @@ OPTIONS = (
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 )
-SIZE = {"width": 800, "height": 600}
+SIZE = {"width": 640, "height": 560}
 #: A browser that draws in software takes its time [s].
-PATIENCE = 20.0
+PATIENCE = 40.0
 
 
 def executable() -> str:

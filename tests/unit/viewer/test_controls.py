@@ -136,7 +136,7 @@ def test_each_kind_of_vehicle_can_be_driven(world: str) -> None:
     loaded = load_world(WORLDS / f"{world}.world.xml")
     with Viewer(loaded, port=0) as viewer:
         for name, vehicle in loaded.vehicles.items():
-            if not vehicle.accepts:
+            if name.startswith("trailer"):
                 continue
             viewer.stage.select(name)
             start = vehicle.pose
@@ -223,6 +223,9 @@ def test_following_shifts_the_world(viewer: Viewer) -> None:
     assert cameras.shift.tolist() == [-2.0, -1.0, 0.0]
     assert viewer.stage.place(np.zeros(3)).tolist() == [2.0, 1.0, 0.0]
     viewer.world.remove("r1")
+    viewer.update()
+    assert cameras.followed == "r2"  # which is selected now
+    viewer.world.remove("r2")
     viewer.update()
     assert cameras.followed == ""
 

@@ -184,7 +184,7 @@ def test_drag(page: Page, running: Running) -> None:
     stage = running.viewer.stage
     wait_for(lambda: running.viewer.panel.edit.gizmo is not None, "the handles")
     (client,) = running.viewer.server.get_clients().values()
-    wait_for(lambda: abs(client.camera.position[0]) < 0.1, "the view from above")
+    wait_for(lambda: client.camera.position[2] > 20.0, "the view from above")
     time.sleep(1.0)
     ahead = _on_screen(client.camera, stage, robot.pose._replace(x=robot.pose.x + 0.35))
     mouse = page.page.mouse
@@ -221,6 +221,7 @@ def test_spawn_and_remove(page: Page, running: Running) -> None:
     wait_for(lambda: "guest" in world.vehicles, "the new vehicle")
     wait_for(lambda: running.viewer.stage.selected == "guest", "selected")
     assert abs(world.vehicles["guest"].pose.z) < 1e-6
+    wait_for(lambda: page.value("Name") == "", "the field to be empty again")
     page.fill("Name", "guest")
     page.click("Add where I look")
     page.page.wait_for_selector("text=there is already something called 'guest'")

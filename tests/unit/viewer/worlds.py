@@ -22,6 +22,7 @@ ROBOT = """
 #: Two robots, a box, a wall and a floor.
 SMALL = f"""<mvsim_world version="1.0">
 <simul_timestep>0.01</simul_timestep>
+<lights><enable_shadows>false</enable_shadows></lights>
 <element class="horizontal_plane">
   <x_min>-6</x_min> <x_max>6</x_max> <y_min>-6</y_min> <y_max>6</y_max> <z>0</z>
 </element>
