@@ -5,7 +5,6 @@
 import re
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

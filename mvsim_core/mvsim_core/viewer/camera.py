@@ -28,7 +28,7 @@ LEAST_FAR = 2000.0  # m
 class Cameras:
     """The cameras of all browsers.
 
-    To follow a vehicle the world is shifted, and not the cameras: so everybody can turn his own
+    To follow a vehicle the world is shifted, and not the cameras: so each browser can turn its own
     meanwhile.
 
     Args:

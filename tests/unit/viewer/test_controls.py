@@ -78,7 +78,7 @@ def test_a_reset_does_not_upset_the_pace(viewer: Viewer) -> None:
 
 
 def test_errors_of_requests_do_not_stop_the_simulation(viewer: Viewer) -> None:
-    viewer.submit(lambda: viewer.world.remove("nobody"))
+    viewer.submit(lambda: viewer.world.remove("unknown"))
     viewer.serve()
     viewer.run(0.1)
     assert viewer.world.ticks >= 10

@@ -127,7 +127,7 @@ def test_only_what_moves_is_sent(viewer: Viewer) -> None:
     assert nodes.messages == before + 1
 
 
-def test_nothing_is_computed_while_nobody_looks(viewer: Viewer) -> None:
+def test_nothing_is_computed_without_a_browser(viewer: Viewer) -> None:
     world = viewer.world
     world.vehicles["r1"].set_twist(1.0)
     before, chassis = sent(viewer), instances(viewer)["r1"][0][1].copy()
@@ -156,7 +156,7 @@ ALL = f"""<mvsim_world version="1.0">
 <vehicle name="r1" class="bot"><init_pose>0 0 0</init_pose></vehicle>
 <block name="box"><static>true</static> <init_pose>3 0 0</init_pose>
   <geometry type="cylinder" radius="0.3" length="1"/></block>
-<actor name="walker"><init_pose>-3 0 0</init_pose></actor>
+<actor name="person"><init_pose>-3 0 0</init_pose></actor>
 </mvsim_world>"""
 
 
@@ -193,7 +193,7 @@ def test_each_thing_has_a_node(everything: World) -> None:
         assert [node.visible for node in nodes.fixed["wall"]] == [False]
         assert not any(b.node.visible for b in nodes.batches if b.parts[0].label == "vehicle")
         viewer.stage.overlays["Names"].update()
-        assert viewer.stage.overlays["Names"].texts == ["r1", "walker"]
+        assert viewer.stage.overlays["Names"].texts == ["r1", "person"]
 
 
 def test_worlds_far_from_the_origin_are_shown_about_their_middle() -> None:
