@@ -76,7 +76,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
         bus = stack.enter_context(_Bus(running, port, bind)) if server else None
         stack.callback(lambda: files.extend(running.stop_logging()))
         if view:
-            watch(running, time, factor, bus=bus, port=view_port)
+            watch(running, time, factor, bus=bus, port=view_port, on_demand=server)
         else:
             _simulate(running, time, factor, bus)
     if running.log_error is not None:
@@ -116,7 +116,7 @@ def launch(
         if headless or not can_show():
             _simulate(running, None, factor, bus)
         else:
-            watch(running, None, factor, bus=bus)
+            watch(running, None, factor, bus=bus, on_demand=True)
     if full_profiler:
         for phase, seconds in running.profile.items():
             print(f"{phase:12} {seconds:10.3f} s")

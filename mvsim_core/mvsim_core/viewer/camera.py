@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import time as wall
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from mvsim_core.world.world import World
 PARALLEL = math.radians(2.0)
 #: Share of the height by which a view from above is tilted, so that y is upwards in it.
 TILT = 1e-3
+#: Reports of a browser that come so soon after it was turned do not count [s].
+SETTLED = 1.5
 #: Size for which views of the whole world are made [pixel]: the panel covers a part of the window.
 SIZE = (900, 720)
 #: Farthest that is seen, in distances to what is looked at.
@@ -53,6 +56,7 @@ class Cameras:
         self.followed = ""
         self.parallel = bool(world.spec.gui.ortho)
         self._anchor: FloatArray = np.zeros(3)
+        self._looks: dict[int, tuple[float, FloatArray, FloatArray]] = {}
         given = world.spec.gui.where != NOWHERE
         eye, at, fov = self._placed(world.gui_view() if given else world.whole_view(SIZE))
         start = server.initial_camera
@@ -90,12 +94,26 @@ class Cameras:
         """Let one browser, or all, look from somewhere."""
         eye, at, fov = self._placed(view)
         for camera in self._cameras(client):
-            near, far = _limits(float(np.linalg.norm(np.subtract(eye, at))))
-            with camera.client.atomic():
-                camera.near, camera.far, camera.fov = near, far, fov
-                camera.up_direction = (0.0, 0.0, 1.0)
-                camera.position = eye
-                camera.look_at = at
+            self._set(camera, np.array(eye), np.array(at), fov)
+
+    def _set(self, camera: Any, eye: FloatArray, at: FloatArray, fov: float) -> None:
+        near, far = _limits(float(np.linalg.norm(eye - at)))
+        with camera.client.atomic():
+            camera.near, camera.far, camera.fov = near, far, fov
+            camera.up_direction = (0.0, 0.0, 1.0)
+            camera.position, camera.look_at = eye, at
+        self._looks[camera.client.client_id] = (wall.time(), eye, at)
+
+    def seen(self, client: Any) -> tuple[FloatArray, FloatArray]:
+        """Return eye and target of a browser in the scene [m].
+
+        What a browser reports right after it was turned may be where it looked before.
+        """
+        camera = client.camera
+        time, eye, at = self._looks.get(client.client_id, (0.0, None, None))
+        if eye is not None and at is not None and camera.update_timestamp < time + SETTLED:
+            return eye, at
+        return np.array(camera.position), np.array(camera.look_at)
 
     def overview(self, client: Any = None) -> None:
         """Show the whole world from the side."""
@@ -119,14 +137,9 @@ class Cameras:
         gui = self._world.spec.gui
         fov = PARALLEL if parallel else gui.fov
         for camera in self._cameras(None):
-            at = np.asarray(camera.look_at)
-            ray = np.asarray(camera.position) - at
-            ray = ray * math.tan(0.5 * camera.fov) / math.tan(0.5 * fov)
-            near, far = _limits(float(np.linalg.norm(ray)))
-            with camera.client.atomic():
-                camera.near, camera.far, camera.fov = near, far, fov
-                camera.position = tuple((at + ray).tolist())
-                camera.look_at = tuple(at.tolist())
+            eye, at = self.seen(camera.client)
+            ray = (eye - at) * math.tan(0.5 * camera.fov) / math.tan(0.5 * fov)
+            self._set(camera, at + ray, at, fov)
 
     def _cameras(self, client: Any) -> list[Any]:
         clients = self._server.get_clients().values() if client is None else [client]

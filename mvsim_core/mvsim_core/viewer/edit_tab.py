@@ -146,16 +146,16 @@ class EditTab:
 
     # ------------------------------------------------------------ vehicles come and go
     def _on_add(self, event: Any) -> None:
-        camera = event.client.camera
+        client = event.client
         text = self._sources.get(self._class.value)
         name = str(self._name.value).strip() or None
-        eye, at = np.array(camera.position), np.array(camera.look_at)
-        self._viewer.submit(lambda: self._add(text, name, eye, at), event.client)
+        self._viewer.submit(lambda: self._add(text, name, client), client)
 
-    def _add(self, text: str | None, name: str | None, eye: Any, at: Any) -> None:
+    def _add(self, text: str | None, name: str | None, client: Any) -> None:
         if text is None:
             raise CommandError("the world has no vehicle classes")
         stage = self._viewer.stage
+        eye, at = stage.cameras.seen(client)
         x, y, _ = stage.place(on_floor(eye, at, stage.place(np.zeros(3))[2])).tolist()
         added = self._controls.add_vehicle(self._viewer, text, name, (x, y, 0.0))
         self._name.value = ""

@@ -26,6 +26,8 @@ OPTIONS = (
     "--enable-unsafe-swiftshader",
 )
 SIZE = {"width": 640, "height": 560}
+#: Pixels of the picture per pixel of the page: few are drawn fast.
+COARSE = 0.4
 #: A browser that draws in software takes its time [s].
 PATIENCE = 40.0
 
@@ -88,7 +90,7 @@ class Page:
     """
 
     def __init__(self, browser: Any, url: str) -> None:
-        self.page = browser.new_page(viewport=SIZE)
+        self.page = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
         self.page.set_default_timeout(1000.0 * PATIENCE)
         self.faults: list[str] = []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
