@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from mvsim_core.geometry.poses import Pose, Twist
     from mvsim_core.kinematics import KINEMATICS
     from mvsim_core.sensors import SENSORS
+    from mvsim_core.viewer import Viewer
     from mvsim_core.world.contacts import Contact
     from mvsim_core.world.handles import Block
     from mvsim_core.world.vehicle import Vehicle, WheelView
@@ -76,6 +77,7 @@ _HOMES = {
     "FRICTION": "friction",
     "KINEMATICS": "kinematics",
     "SENSORS": "sensors",
+    "Viewer": "viewer",
 }
 
 __all__ = [
@@ -97,6 +99,7 @@ __all__ = [
     "Twist",
     "UnknownName",
     "Vehicle",
+    "Viewer",
     "WheelView",
     "World",
     "WorldFileError",

@@ -46,6 +46,7 @@ from mvsim_ros2.simulation.simulation import Simulation
 if TYPE_CHECKING:
     from mvsim_core.bags import BagRecorder
     from mvsim_core.comms.bus import WorldBus
+    from mvsim_ros2.runtime.viewing import NodeViewer
 from mvsim_ros2.simulation.trust import Trust, public_problem
 from mvsim_ros2.simulation.worlds import PACKAGE_WORLDS
 
@@ -109,6 +110,7 @@ class MvsimNode(Node):
         self._closers.append(simulation.close)
         self._outputs: WorldOutputs | None = None
         self._bus: WorldBus | None = None
+        self._viewer: NodeViewer | None = None
         self._runner = Runner(
             world,
             self._mailbox,
@@ -117,12 +119,8 @@ class MvsimNode(Node):
             factor=settings.realtime_factor,
             sim_state=simulation.sim_state,
         )
-        self._runner.on_idle = self._repeat_clock
-        self._recording: NodeRecording | None = None
-        if settings.record:
-            report = self.get_logger().error
-            self._recording = NodeRecording(settings.record, self._start_recording, report)
-            self._closers.append(self._recording.close)
+        self._runner.on_idle = self._idle
+        self._prepare_recording()
         self._commands = CommandSubscriptions(self, self._mailbox, settings)
         self._closers.append(self._commands.close)
         self._on_world_changed()
@@ -144,6 +142,7 @@ class MvsimNode(Node):
         self.add_post_set_parameters_callback(self._set_parameters)
         self._closers.append(ExecutorThread(self, waits).close)
         self._start_message_bus(world)
+        self._start_viewer()
         # The first step publishes most of all: it is part of the start, which signals interrupt.
         self._runner.step()
         settle_heap()
@@ -167,6 +166,14 @@ class MvsimNode(Node):
             self.get_logger().warning(problem)
         self.get_logger().info(f"message bus: server at 127.0.0.1:{bus.port}")
 
+    def _prepare_recording(self) -> None:
+        """Record from the first step on, if the parameter says so."""
+        self._recording: NodeRecording | None = None
+        if self.settings.record:
+            report = self.get_logger().error
+            self._recording = NodeRecording(self.settings.record, self._start_recording, report)
+            self._closers.append(self._recording.close)
+
     def _start_recording(self, path: Path, world: World) -> BagRecorder:
         """Record a world as it is published here.
 
@@ -189,6 +196,26 @@ class MvsimNode(Node):
         self.get_logger().info(f"recording to {path}")
         return recorder
 
+    def _start_viewer(self) -> None:
+        """Show the world in browsers, if the parameter says so."""
+        settings = self.settings
+        if not settings.viewer:
+            return
+        from mvsim_ros2.runtime.viewing import NodeControls, NodeViewer
+
+        self._viewer = NodeViewer(
+            self._simulation,
+            NodeControls(self._simulation, self._runner, self._set_factor),
+            port=settings.viewer_port,
+            address=settings.viewer_address,
+            browser=not settings.headless,
+        )
+        self._closers.append(self._viewer.close)
+        self.get_logger().info(f"viewer: {self._viewer.url}")
+
+    def _set_factor(self, factor: float) -> None:
+        self.set_parameters([Parameter("realtime_factor", value=factor)])
+
     def _on_world_changed(self) -> None:
         """Publish another world, or none; in the stepping thread."""
         if self._outputs is not None:
@@ -200,6 +227,8 @@ class MvsimNode(Node):
             self._bus.set_world(simulation.world if simulation.has_world else None)
         if self._recording is not None and not simulation.has_world:
             self._recording.follow(None)
+        if self._viewer is not None:
+            self._viewer.world_changed()
         if not simulation.has_world:
             self._runner.set_world(None)
             self.get_logger().info("no world")
@@ -273,10 +302,14 @@ class MvsimNode(Node):
             self._outputs.publish()
         if self._bus is not None:
             self._bus.after_step()
+        if self._viewer is not None:
+            self._viewer.after_step()
 
-    def _repeat_clock(self) -> None:
+    def _idle(self) -> None:
         if self._outputs is not None:
             self._outputs.repeat_clock()
+        if self._viewer is not None:
+            self._viewer.idle()
 
     def _drop_clock_subscription(self) -> None:
         """Destroy the subscription of /clock: with use_sim_time the outputs set the clock."""

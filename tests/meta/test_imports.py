@@ -18,19 +18,20 @@ ROOMS = (
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),
-    *("world", "assembly", "comms", "bags", "bench", "tuning", "cli"),
+    *("world", "assembly", "comms", "bags", "viewer", "bench", "tuning", "cli"),
 )
 """The rooms of the core from the bottom up: each imports only from those before it."""
 
 ONLY_IN = {
     "typer": {"cli"},
-    "PIL": {"cli", "elements", "rendering", "scene3d", "sensors"},
+    "PIL": {"cli", "elements", "rendering", "scene3d", "sensors", "viewer"},
     "matplotlib": {"recording", "tuning"},
     "pyarrow": {"recording"},
     "google": {"cli", "comms"},
     "zmq": {"comms"},
     "mcap": {"bags"},
     "rosbags": {"bags"},
+    "viser": {"viewer"},
 }
 """Library -> the parts of the core that may know it."""
 

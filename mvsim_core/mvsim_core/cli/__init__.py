@@ -27,11 +27,13 @@ from mvsim_core.cli import (
     run,
     schema,
     tune,
+    view,
 )
 from mvsim_core.cli.command import App, UsageError, usage_line
 
 app = App(name="mvsim", pretty_exceptions_enable=False)
 app.command("run")(run.run)
+app.command("view")(view.view)
 app.command("launch")(run.launch)
 app.command("record")(record.record)
 app.command("replay")(replay.replay)

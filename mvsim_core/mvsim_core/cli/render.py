@@ -130,7 +130,7 @@ def _chooser(
             raise wrong("--follow", str(error)) from None
         return lambda: running.view_of(follow)
     if gui:
-        return running.view
+        return running.gui_view
     whole = running.whole_view(pixels, top=top)
     return lambda: whole
 

@@ -16,6 +16,7 @@ import typer
 from mvsim_core.cli.bus import MOST_PORTS, PORT
 from mvsim_core.cli.command import wrong
 from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
+from mvsim_core.cli.view import VIEW_PORT, can_show, watch
 from mvsim_core.heap import settle_heap
 
 if TYPE_CHECKING:
@@ -66,14 +67,20 @@ def run(  # noqa: PLR0913 (one argument for each option)
     keyboard: Annotated[
         bool, typer.Option("--keyboard", help="Drive by W, A, S, D or the arrows, tab and space.")
     ] = False,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show it in the browser too (docs/viewer.md).")
+    ] = False,
+    view_port: Annotated[
+        int, typer.Option(help="TCP port of the viewer; 0: any.", min=0, max=MOST_PORTS)
+    ] = VIEW_PORT,
 ) -> None:
     """Simulate a world without ROS and watch it in the terminal."""
     from mvsim_core import load_world
-    from mvsim_core.bags import record as start_recording
-    from mvsim_core.cli.record import recorded
     from mvsim_core.cli.report import counted, print_problems
 
     factor = real_time_factor(realtime_factor)
+    if view and keyboard:
+        raise wrong("--keyboard", "the viewer has its own keys: leave out --keyboard or --view")
     running = load_world(world, variables=variables(var), seed=seed)
     print_problems(running.warnings)
     command(running, twist)
@@ -85,22 +92,29 @@ def run(  # noqa: PLR0913 (one argument for each option)
         stack.callback(lambda: files.extend(running.stop_logging()))
         recorder = None
         if record is not None:
+            from mvsim_core.bags import record as start_recording
+
             recorder = start_recording(running, record, wake_sensors=server)
             stack.callback(recorder.close)
-        keys = stack.enter_context(_keyboard(running)) if keyboard else None
-        simulate(running, time, factor, bus, keys)
+        if view:
+            watch(running, time, factor, bus=bus, port=view_port, on_demand=server)
+        else:
+            keys = stack.enter_context(_keyboard(running)) if keyboard else None
+            simulate(running, time, factor, bus, keys)
     if running.log_error is not None:
         raise running.log_error
     if files:
         print(f"log: {counted(len(files), 'file')} in {files[0].parent}")
     if recorder is not None:
+        from mvsim_core.cli.record import recorded
+
         print(recorded(recorder))
 
 
 def launch(
     world: World,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Accepted: there is no window.")
+        bool, typer.Option("--headless", help="Do not show it in the browser.")
     ] = False,
     realtime_factor: Annotated[
         str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
@@ -115,7 +129,7 @@ def launch(
         int, typer.Option("--port", "-p", help="TCP port; 0: any.", min=0, max=MOST_PORTS)
     ] = PORT,
 ) -> None:
-    """Simulate a world with the message bus, as MVSim's command does: `run --server`."""
+    """Simulate a world with the message bus and show it, as MVSim's command does."""
     from mvsim_core import load_world
     from mvsim_core.cli.report import print_problems
 
@@ -127,7 +141,10 @@ def launch(
     if level != "ERROR":
         print_problems(running.warnings)
     with _Bus(running, port, "127.0.0.1") as bus:
-        simulate(running, None, factor, bus)
+        if headless or not can_show():
+            simulate(running, None, factor, bus)
+        else:
+            watch(running, None, factor, bus=bus, on_demand=True)
     if full_profiler:
         for phase, seconds in running.profile.items():
             print(f"{phase:12} {seconds:10.3f} s")

@@ -75,6 +75,9 @@ class Scene3d:
         backend: "embree", "bvh", or "": the best there is.
         renderers: Where cameras keep their renderer, to be shared by scenes that follow each
             other; see `renderer`.
+
+    Attributes:
+        version: Changes when an entity comes or goes.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class Scene3d:
         self._entities: dict[Hashable, _Entity] = {}
         self._by_copy: dict[int, dict[Hashable, _Entity]] = {}
         self._added = 0
+        self.version = 0
 
     @property
     def renderer(self) -> Any:
@@ -129,6 +133,7 @@ class Scene3d:
         entity = self._entities[key] = _Entity(key, source, copy, self._added)
         self._by_copy.setdefault(copy, {})[key] = entity
         self._added += 1
+        self.version += 1
         for layout in self._layouts_of(copy):
             layout.add(key, entity.parts)
 
@@ -140,6 +145,7 @@ class Scene3d:
         """
         copy = self._entities.pop(key).copy
         del self._by_copy[copy][key]
+        self.version += 1
         for layout in self._layouts_of(copy):
             layout.remove(key)
 
@@ -148,6 +154,10 @@ class Scene3d:
         for key in list(self._entities):
             self.remove(key)
         self._layouts.clear()
+
+    def parts(self, copy: int = 0) -> dict[Hashable, tuple[Part, ...]]:
+        """Return the parts of all entities of a copy by their keys, in the order of coming."""
+        return {e.key: e.parts for e in self._present(copy)}
 
     @property
     def built(self) -> bool:
@@ -158,6 +168,10 @@ class Scene3d:
     def model_count(self) -> int:
         """Number of models in use: shared ones count once."""
         return len(self._pool)
+
+    def _present(self, copy: int) -> list[_Entity]:
+        present = [e for c in {EVERY_COPY, copy} for e in self._by_copy.get(c, {}).values()]
+        return sorted(present, key=lambda e: e.number)
 
     def _layouts_of(self, copy: int) -> list[Layout]:
         if copy == EVERY_COPY:
@@ -179,8 +193,7 @@ class Scene3d:
         layout = self._layouts.get(copy)
         if layout is None:
             layout = self._layouts[copy] = Layout(self._pool, self._cache, self._backend)
-            present = [e for c in {EVERY_COPY, copy} for e in self._by_copy.get(c, {}).values()]
-            for entity in sorted(present, key=lambda e: e.number):
+            for entity in self._present(copy):
                 layout.add(entity.key, entity.parts)
         layout.update(bodies, wheels, np.asarray(eye, np.float64))
         return layout

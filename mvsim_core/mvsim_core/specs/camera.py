@@ -26,7 +26,6 @@ from mvsim_core.specs.sensor_base import (
     AUTO_EXPOSURE,
     CAMERA_MOUNT,
     DEMAND,
-    DISPLAY,
     DISTORTION,
     DISTORTION_MODEL,
     DISTORTIONS,
@@ -163,7 +162,7 @@ class RgbdCameraSpec(SensorSpec):
         help="also outputs the object that each pixel of the depth image shows; implies"
         " exact_depth",
     )
-    show_3d_pointcloud: bool = param(False, no_effect=DISPLAY)
+    show_3d_pointcloud: bool = param(False, help="in the viewer")
     publish_ros_depth_image: bool = param(True, no_effect=DEMAND)
     publish_ros_colored_pointcloud: bool = param(False, no_effect=DEMAND)
 

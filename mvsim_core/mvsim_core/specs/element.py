@@ -30,7 +30,6 @@ from mvsim_core.specs.params import (
     Check,
     Spec,
     Variants,
-    no_effect_hint,
     param,
     section,
 )
@@ -50,7 +49,7 @@ _KERNEL = Check(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundGridSpec(Spec):
-    """A grid on the ground of the original's window; sensors do not see it."""
+    """A grid on the ground for the viewer; sensors do not see it."""
 
     kind: str = "ground_grid"
     floating: bool = param(True)
@@ -64,10 +63,6 @@ class GroundGridSpec(Spec):
     y_min: float = param(-25.0, unit="m")
     y_max: float = param(25.0, unit="m")
     interval: float = param(5.0, unit="m", check=POSITIVE)
-
-    def hints(self) -> Iterator[str]:
-        """Yield that the element has no effect."""
-        yield no_effect_hint("a ground_grid", "sensors do not see it, and RViz draws its own grid")
 
     def errors(self) -> Iterator[str]:
         """Yield an error if the rectangle is empty."""

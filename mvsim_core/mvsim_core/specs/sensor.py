@@ -37,7 +37,6 @@ from mvsim_core.specs.params import (
     param,
 )
 from mvsim_core.specs.sensor_base import (
-    DISPLAY,
     FULL_TURN,
     GLASS,
     HALF_TURN,
@@ -103,14 +102,14 @@ class LaserSpec(SensorSpec):
         " a period",
     )
     generate_intensity: bool = param(False, help="extension: brightness of the surface, 0 to 1")
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=DISPLAY)
-    viz_visible_plane: bool = param(False, xml="viz_visiblePlane", no_effect=DISPLAY)
-    viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=DISPLAY)
-    viz_visible_points: bool = param(False, xml="viz_visiblePoints", no_effect=DISPLAY)
-    viz_points_color: Color = param(
-        Color.hex("#ff000080"), xml="viz_pointsColor", no_effect=DISPLAY
+    viz_point_size: float = param(
+        3.0, xml="viz_pointSize", check=POSITIVE, help="in the viewer, in cm"
     )
-    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor", no_effect=DISPLAY)
+    viz_visible_plane: bool = param(False, xml="viz_visiblePlane")
+    viz_visible_lines: bool = param(True, xml="viz_visibleLines")
+    viz_visible_points: bool = param(False, xml="viz_visiblePoints")
+    viz_points_color: Color = param(Color.hex("#ff000080"), xml="viz_pointsColor")
+    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor")
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the range, and if what only 3D rays can do is asked of planar ones."""
@@ -210,7 +209,9 @@ class Lidar3dSpec(SensorSpec):
         conv=FILE,
         help="CSV file of time [s], azimuth, zenith [deg] for a lidar that does not rotate",
     )
-    viz_point_size: float = param(3.0, xml="viz_pointSize", check=POSITIVE, no_effect=DISPLAY)
+    viz_point_size: float = param(
+        3.0, xml="viz_pointSize", check=POSITIVE, help="in the viewer, in cm"
+    )
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the range, the number of rays, the listed ring angles and the beam."""

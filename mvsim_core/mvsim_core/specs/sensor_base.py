@@ -38,7 +38,6 @@ INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
 
 GLASS = "rays pass through surfaces whose opacity (alpha) is below 0.5"
 RAYS = "rays are cast exactly, not sampled from a depth image"
-DISPLAY = "RViz has its own display settings"
 DEMAND = "a topic is published while it has subscribers"
 
 EXPOSURE = "extension: factor of the light; the picture is clipped at white"

@@ -33,23 +33,23 @@ from mvsim_core.specs.vehicle import VehicleSpec
 
 _SOLVER = "the contact solver sets its own number of iterations"
 _SLOPES = "the original ignores it too; what a wheel can climb depends on its size"
-_WINDOW = "there is no such window, and RViz has its own settings"
+_WINDOW = "the browser has its own window, and so has RViz"
 _RAWLOG = "mvsim run --log records vehicles and wheels, ros2 bag record sensors (MCAP)"
 _SHADOWS = "shadow maps are fitted to the view of each camera"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuiSpec(Spec):
-    """Settings of the original's window; `mvsim render` uses those of its camera."""
+    """Settings of the viewer; `mvsim render` uses those of its camera."""
 
     win_w: int = param(800, unit="px", check=at_least(1), no_effect=_WINDOW)
     win_h: int = param(600, unit="px", check=at_least(1), no_effect=_WINDOW)
     start_maximized: bool = param(True, no_effect=_WINDOW)
-    refresh_fps: int = param(20, unit="Hz", check=at_least(1), no_effect=_WINDOW)
-    ortho: bool = param(False, no_effect=_WINDOW)
-    show_forces: bool = param(False, no_effect=_WINDOW)
-    force_scale: float = param(0.01, unit="m/N", check=POSITIVE, no_effect=_WINDOW)
-    show_sensor_points: bool = param(True, no_effect=_WINDOW)
+    refresh_fps: int = param(20, unit="Hz", check=at_least(1), help="30 at most")
+    ortho: bool = param(False)
+    show_forces: bool = param(False)
+    force_scale: float = param(0.01, unit="m/N", check=POSITIVE)
+    show_sensor_points: bool = param(True)
     fov: float = param(
         math.radians(60.0),
         xml="fov_deg",

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.elements.occupancy_grid import GridMap
 from mvsim_core.errors import Problem, UnknownName
+from mvsim_core.scene3d import Scene3d
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, Rows
 from mvsim_core.state.entities import Entity
@@ -42,6 +43,16 @@ STILL = (
 )
 #: Removed entities whose reason is kept.
 MOST_REASONS = 1000
+
+
+class StepListener(Protocol):
+    """Follows a world, such as a recording does; see `World.listeners`."""
+
+    def after_step(self) -> None:
+        """Look at the world after a step, in the thread that steps it."""
+
+    def close(self) -> None:
+        """Complete what is being written; called by `World.close`, which ends the listening."""
 
 
 class Entities:
@@ -140,6 +151,11 @@ class Entities:
     def standalone_sensors(self) -> dict[str, Any]:
         """Sensors that are fixed in the world, by name."""
         return ByName("sensor", ((s.name, s) for s in self._runtime.fixed_sensors))
+
+    @property
+    def scene3d(self) -> Scene3d:
+        """What cameras and 3D lidars can see; nothing of it is built before it is asked for."""
+        return self._runtime.scene3d
 
     def entity(self, name: str | Handle) -> Entity:
         """Return the entity of a name or a valid handle.

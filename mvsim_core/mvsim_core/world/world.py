@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from mvsim_core.errors import (
@@ -23,7 +23,7 @@ from mvsim_core.recording.recorder import Recorder
 from mvsim_core.recording.trajectory import TrajectoryFiles
 from mvsim_core.state.entities import Entity, EntityModel
 from mvsim_core.world import islands, joints
-from mvsim_core.world.base import Entities
+from mvsim_core.world.base import Entities, StepListener
 from mvsim_core.world.data import Data
 from mvsim_core.world.handles import Handle
 from mvsim_core.world.model import Model
@@ -35,19 +35,10 @@ from mvsim_core.world.vehicle import Vehicle, warn_of_tipping
 from mvsim_core.world.warm import load_kernels
 
 if TYPE_CHECKING:
+    from mvsim_core import Viewer
     from mvsim_core.rendering.picture import View
     from mvsim_core.world.batch import Batch
     from mvsim_core.xmlfile import FileState
-
-
-class StepListener(Protocol):
-    """Follows a world, such as a recording does; see `World.listeners`."""
-
-    def after_step(self) -> None:
-        """Look at the world after a step, in the thread that steps it."""
-
-    def close(self) -> None:
-        """Complete what is being written; called by `World.close`, which ends the listening."""
 
 
 class World(Entities):
@@ -148,7 +139,22 @@ class World(Entities):
             self.step()
 
     # ------------------------------------------------------------ contents
-    def view(self) -> View:
+    def view(self, **options: Any) -> Viewer:
+        """Show the world in a browser and return what does so, a context manager.
+
+        Call its `after_step` after each step (docs/viewer.md).
+
+        Args:
+            options: Those of `mvsim_core.Viewer`.
+
+        Raises:
+            MvsimError: viser is not installed.
+        """
+        from mvsim_core import Viewer
+
+        return Viewer(self, **options)
+
+    def gui_view(self) -> View:
         """Return the camera pose of <gui>; without <gui>, a view of the whole world."""
         from mvsim_core.rendering.picture import view_of
 
@@ -177,7 +183,7 @@ class World(Entities):
         """Return a picture of the world now, (height, width, 3) uint8 RGB.
 
         Args:
-            view: Camera pose; None: `view()`.
+            view: Camera pose; None: `gui_view()`.
             size: Width and height [pixel].
 
         Raises:
@@ -187,7 +193,7 @@ class World(Entities):
         """
         from mvsim_core.rendering.picture import render
 
-        return render(self._runtime.scene3d, self.data, view or self.view(), size)
+        return render(self._runtime.scene3d, self.data, view or self.gui_view(), size)
 
     @property
     def profile(self) -> dict[str, float]:

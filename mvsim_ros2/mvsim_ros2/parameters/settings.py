@@ -353,7 +353,18 @@ class Settings:
         "MCAP file to which topics are recorded, subscribed to or not, until the node ends; see"
         " docs/recording.md. Empty: none.",
     )
-    headless: bool = _switch(True, "Open no window; false has no effect yet.")
+    viewer: bool = _switch(False, "Show the world in browsers, see docs/viewer.md.")
+    viewer_port: int = _param(
+        8080,
+        "TCP port of the viewer; where it is taken, the next free one. 0: any.",
+        _port,
+        "a whole number in [0, 65535]",
+        span=(0, MOST_PORT),
+    )
+    viewer_address: str = _param(
+        "127.0.0.1", "Address that the viewer is bound to; it has no password."
+    )
+    headless: bool = _switch(True, "Open no window; false: with `viewer`, open a browser.")
 
     @property
     def resource_folders(self) -> tuple[str, ...]:

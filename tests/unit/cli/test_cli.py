@@ -69,8 +69,8 @@ def test_strict(mvsim: Callable[..., Outcome], world: str) -> None:
 
 def test_hints_are_shown_and_are_no_errors(mvsim: Callable[..., Outcome], tmp_path: Path) -> None:
     file = tmp_path / "g.world.xml"
-    file.write_text("<mvsim_world>\n<gui ortho='true'/></mvsim_world>")
-    expected = "hint: g.world.xml:2: <gui>: ortho is accepted and has no effect: there is no"
+    file.write_text("<mvsim_world>\n<gui win_w='900'/></mvsim_world>")
+    expected = "hint: g.world.xml:2: <gui>: win_w is accepted and has no effect: the browser"
     for options in ((), ("--quick",)):
         code, out, err = mvsim("check", "--strict", *options, str(file))
         assert (code, out) == (0, f"{file}: 0 errors, 0 warnings, 1 hint\n")

@@ -61,11 +61,11 @@ def test_left_is_left_and_the_horizon_is_level() -> None:
 
 def test_without_gui_all_of_a_world_is_seen() -> None:
     made = load_world(text=world(RED.format(-40, 7, "") + RED.format(20, -3, "")))
-    view = made.view()
+    view = made.gui_view()
     assert view.at == pytest.approx((-10.0, 2.0, 0.0), abs=0.6)
     far = math.dist(view.eye, view.at) * math.tan(view.fov / 2)
     assert 25 < far < 35
-    empty = load_world(text=world('<element class="horizontal_plane"/>')).view()
+    empty = load_world(text=world('<element class="horizontal_plane"/>')).gui_view()
     assert math.dist(empty.eye, empty.at) < 30
 
 
@@ -77,12 +77,12 @@ def test_gui_says_from_where() -> None:
     robot = (
         '<vehicle name="r1"><init_pose>5 6 0</init_pose><dynamics class="differential"/></vehicle>'
     )
-    view = load_world(text=world(gui.format(""))).view()
+    view = load_world(text=world(gui.format(""))).gui_view()
     assert view.at == (1, 2, 3)
     assert view.eye == pytest.approx((1, 2 + 10 * math.cos(math.pi / 6), 8))
     assert view.fov == pytest.approx(math.radians(50))
     follow = gui.format("<follow_vehicle>r1</follow_vehicle>")
-    assert load_world(text=world(follow + robot)).view().at == pytest.approx((5, 6, 0))
+    assert load_world(text=world(follow + robot)).gui_view().at == pytest.approx((5, 6, 0))
 
 
 def test_the_eye_must_be_elsewhere() -> None:

@@ -27,15 +27,9 @@ def block(content: str) -> str:
 
 HINTS = [
     (
-        "<gui><ortho>true</ortho></gui>",
-        "line 2: <gui>: ortho is accepted and has no effect: there is no such window, and"
-        " RViz has its own settings",
-    ),
-    (
-        '<element class="ground_grid"/>',
-        "line 2: <element>: a ground_grid is accepted and has no effect: sensors do not see it,"
-        " and"
-        " RViz draws its own grid",
+        "<gui><start_maximized>false</start_maximized></gui>",
+        "line 2: <gui>: start_maximized is accepted and has no effect: the browser has its own"
+        " window, and so has RViz",
     ),
     (
         "\n<joystick_enabled>true</joystick_enabled>",
@@ -90,11 +84,6 @@ HINTS = [
         sensor("lidar3d", "<horz_resolution_factor>2</horz_resolution_factor>"),
         "line 2: <sensor>: horz_resolution_factor is accepted and has no effect: rays are cast"
         " exactly, not sampled from a depth image",
-    ),
-    (
-        sensor("laser", "<viz_visiblePlane>true</viz_visiblePlane>"),
-        "line 2: <sensor>: viz_visiblePlane is accepted and has no effect: RViz has its own"
-        " display settings",
     ),
     (
         f'<vehicle>{ORIGIN}<dynamics class="ackermann"><fl_wheel linked_yaw="hub"/></dynamics>'

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a viewer costs.
+
+`python -m benchmarks.viewer [SECONDS]`, `python -m benchmarks.viewer start WORLD`. The first
+prints, for worlds of 1, 25 and 100 robots and 0, 1 and 3 browsers, the processor time of
+the simulation's process per simulated second at real time, and how often browsers are updated.
+The browsers are clients in a process of their own that take all messages and draw nothing, so that
+only the simulation's side is measured. The second measures the time from the start of `mvsim view`
+to the first picture in Chromium, which runs already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import shutil
+import subprocess
+import sys
+import time
+from typing import Any
+
+import msgspec
+import viser
+import websockets.asyncio.client as client
+from websockets.typing import Subprotocol
+
+from mvsim_core import load_world
+from mvsim_core.viewer import Simulation, Viewer
+
+ROBOTS = (1, 25, 100)
+BROWSERS = (0, 1, 3)
+WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
+<element class="horizontal_plane">
+  <x_min>-40</x_min> <x_max>40</x_max> <y_min>-40</y_min> <y_max>40</y_max>
+</element>
+<vehicle:class name="bot">
+  <dynamics class="differential">
+    <l_wheel pos="0 0.2" mass="1" width="0.05" diameter="0.2"/>
+    <r_wheel pos="0 -0.2" mass="1" width="0.05" diameter="0.2"/>
+    <chassis mass="10" zmin="0.05" zmax="0.3">
+      <shape><pt>-0.3 -0.2</pt> <pt>-0.3 0.2</pt> <pt>0.3 0.2</pt> <pt>0.3 -0.2</pt></shape>
+    </chassis>
+    <controller class="twist_pid"><KP>20</KP> <KI>50</KI> <max_torque>5</max_torque></controller>
+  </dynamics>
+  <sensor class="laser" name="laser">
+    <fov_degrees>360</fov_degrees> <nrays>360</nrays> <sensor_period>0.1</sensor_period>
+  </sensor>
+</vehicle:class>
+<for var="i" from="0" to="$f{N-1}">
+  <vehicle class="bot"><init_pose>$f{3*(i%10)-15} $f{3*(i//10)-15} $f{37*i}</init_pose></vehicle>
+</for>
+</mvsim_world>"""
+CAMERA: dict[str, object] = {
+    "type": "ViewerCameraMessage",
+    "wxyz": (1.0, 0.0, 0.0, 0.0),
+    "position": (10.0, 0.0, 10.0),
+    "fov": 1.0,
+    "near": 0.1,
+    "far": 100.0,
+    "image_height": 600,
+    "image_width": 800,
+    "look_at": (0.0, 0.0, 0.0),
+    "up_direction": (0.0, 0.0, 1.0),
+}
+
+
+def browsers(url: str, count: int, received: Any) -> None:
+    """Take all messages of a viewer; `received` counts their bytes."""
+
+    async def one() -> None:
+        protocol = Subprotocol(f"viser-v{viser.__version__}")
+        async with client.connect(
+            url, subprotocols=[protocol], max_size=None, compression=None
+        ) as connection:
+            await connection.send(msgspec.msgpack.encode(CAMERA))
+            async for message in connection:
+                received.value += len(message)
+
+    async def every() -> None:
+        await asyncio.gather(*(one() for _ in range(count)))
+
+    asyncio.run(every())
+
+
+def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
+    """Return processor time per simulated second [s], updates a second, and megabytes a second."""
+    world = load_world(text=WORLD, variables={"N": str(robots)})
+    for vehicle in world.vehicles.values():
+        vehicle.set_twist(0.5, 0.0, 0.5)
+    updates = 0
+    received = multiprocessing.Value("d", 0.0)
+    with Viewer(world, controls=Simulation(1.0), port=0, on_demand=False) as viewer:
+        update = viewer.update
+
+        def counted() -> None:
+            nonlocal updates
+            updates += 1
+            update()
+
+        viewer.update = counted  # type: ignore[method-assign]
+        process = None
+        if count:
+            url = viewer.url.replace("http", "ws")
+            spawn = multiprocessing.get_context("fork")
+            process = spawn.Process(target=browsers, args=(url, count, received), daemon=True)
+            process.start()
+        end = time.monotonic() + 20.0
+        while viewer.watchers < count and time.monotonic() < end:
+            viewer.wait(0.05)
+        viewer.run(world.time + 1.0)
+        updates, received.value = 0, 0.0
+        cpu, wall, start = time.process_time(), time.perf_counter(), world.time
+        viewer.run(world.time + seconds)
+        simulated = world.time - start
+        elapsed = time.perf_counter() - wall
+        result = {
+            "cpu": (time.process_time() - cpu) / simulated,
+            "updates": updates / elapsed,
+            "megabytes": received.value / elapsed / 1e6,
+            "factor": simulated / elapsed,
+        }
+        if process is not None:
+            process.terminate()
+    return result
+
+
+def start(world: str) -> None:
+    """Print the time from starting `mvsim view` to the first picture."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    options = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
+    options.append("--enable-unsafe-swiftshader")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=options)
+        page = browser.new_page(viewport={"width": 800, "height": 600})
+        page.goto("about:blank")
+        begin = time.perf_counter()
+        command = [sys.executable, "-m", "mvsim_core.cli", "view", world]
+        process = subprocess.Popen(
+            [*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[-1]
+        served = time.perf_counter() - begin
+        page.goto(url, wait_until="commit")
+        page.wait_for_selector("text=Selected")
+        # two frames after the panel is there, the scene is drawn
+        page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
+        shown = time.perf_counter() - begin
+        print(f"{world}: served after {served:.2f} s, first picture after {shown:.2f} s")
+        process.terminate()
+        process.wait()
+        browser.close()
+
+
+def main() -> None:
+    """Measure what the command line asks for."""
+    if sys.argv[1:2] == ["start"]:
+        start(sys.argv[2])
+        return
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
+    print("robots browsers  cpu [s/s]  updates [1/s]  data [MB/s]  x real time")
+    for robots in ROBOTS:
+        for count in BROWSERS:
+            r = measure(robots, count, seconds)
+            print(
+                f"{robots:6} {count:8} {r['cpu']:10.3f} {r['updates']:14.1f}"
+                f" {r['megabytes']:12.2f} {r['factor']:12.2f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forces as arrows: of the ground on wheels, of contacts on bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mvsim_core.state.arrays import FloatArray
+from mvsim_core.viewer.lines import Lines, attitudes, places
+from mvsim_core.viewer.nodes import ROOT
+from mvsim_core.world.world import World
+
+#: Forces smaller than this are not drawn [N].
+LEAST = 0.05
+#: Arrows are drawn so far above the ground [m].
+LIFT = 0.02
+WHEEL_COLOR, CONTACT_COLOR = (220, 60, 30), (240, 160, 0)
+#: Radius of the shaft of an arrow [m].
+SHAFT = 0.012
+
+
+class WheelForces:
+    """The horizontal forces of the ground on all wheels.
+
+    Attributes:
+        shown: Whether they are drawn.
+    """
+
+    def __init__(self, server: Any, world: World, origin: FloatArray, shown: bool) -> None:
+        """Start without arrows."""
+        self._world = world
+        self._origin = origin
+        self.shown = shown
+        self._lines = Lines(server, f"{ROOT}/wheel_forces", WHEEL_COLOR, SHAFT, arrows=True)
+
+    @property
+    def node(self) -> Any:
+        """Its node; None before there was a force."""
+        return self._lines.node
+
+    def update(self) -> None:
+        """Draw the forces of the last step."""
+        if not self.shown:
+            self._lines.hide()
+            return
+        data = self._world.data
+        wheels = data.wheels[data.wheels["body"] >= 0]
+        wheels = wheels[np.hypot(wheels["fx"], wheels["fy"]) > LEAST]
+        bodies = data.bodies[wheels["body"]]
+        turns = attitudes(bodies)
+        local = np.stack([wheels["x"], wheels["y"], np.full(len(wheels), LIFT)], axis=1)
+        force = np.stack([wheels["fx"], wheels["fy"], np.zeros(len(wheels))], axis=1)
+        start = places(bodies) - self._origin + np.einsum("nij,nj->ni", turns, local)
+        scale = self._world.spec.gui.force_scale
+        end = start + scale * np.einsum("nij,nj->ni", turns, force)
+        self._lines.set(np.stack([start, end], axis=1))
+
+
+class ContactForces:
+    """The forces of contacts, each as two arrows away from the point of contact.
+
+    Attributes:
+        shown: Whether they are drawn.
+    """
+
+    def __init__(self, server: Any, world: World, origin: FloatArray, shown: bool) -> None:
+        """Start without arrows."""
+        self._world = world
+        self._origin = origin
+        self.shown = shown
+        self._lines = Lines(server, f"{ROOT}/contact_forces", CONTACT_COLOR, SHAFT, arrows=True)
+
+    @property
+    def node(self) -> Any:
+        """Its node; None before there was a contact."""
+        return self._lines.node
+
+    def update(self) -> None:
+        """Draw the forces of the last step."""
+        if not self.shown or not self._world.data.bodies["touching"].any():
+            self._lines.hide()
+            return
+        world = self._world
+        scale = world.spec.gui.force_scale / world.dt
+        arrows = []
+        for contact in world.contacts:
+            if contact.impulse / world.dt < LEAST:
+                continue
+            point = np.array([*contact.point, self._height(contact.a, contact.b)]) - self._origin
+            along = scale * contact.impulse * np.array([*contact.normal, 0.0])
+            arrows += [(point, point + along), (point, point - along)]
+        self._lines.set(np.array(arrows).reshape(-1, 2, 3))
+
+    def _height(self, *names: str) -> float:
+        """Return the middle of the heights that both bodies have."""
+        low, high = -np.inf, np.inf
+        for name in names:
+            entity = self._world.data.entities.get(name)
+            if entity is not None:
+                z = float(self._world.data.bodies["z"][entity.row])
+                bottom, top = entity.model.z_range
+                low, high = max(low, z + bottom), min(high, z + top)
+        middle = 0.5 * (low + high)
+        return middle if np.isfinite(middle) else LIFT

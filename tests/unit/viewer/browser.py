@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A viewer in a thread, and pages of a real browser that looks at it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from mvsim_core import World, load_world
+from mvsim_core.viewer import Simulation, TimeBar, Viewer
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+#: Software rendering: test machines have no GPU.
+OPTIONS = (
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+)
+SIZE = {"width": 640, "height": 560}
+#: Pixels of the picture per pixel of the page: few are drawn fast.
+COARSE = 0.4
+#: A browser that draws in software takes its time [s].
+PATIENCE = 40.0
+
+
+def executable() -> str:
+    """Return the browser of this machine; skips the test where there is none."""
+    pytest.importorskip("playwright", reason="playwright is not installed")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
+    return found
+
+
+def wait_for(condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, f"after {patience} s still not: {what}"
+        time.sleep(0.02)
+
+
+class Running:
+    """A viewer whose simulation runs in a thread of its own.
+
+    Attributes:
+        world: The world; only looked at from the test's thread.
+        viewer: The viewer.
+    """
+
+    def __init__(self, text: str, controls: Simulation | TimeBar | None = None) -> None:
+        self.world: World = load_world(text=text)
+        self.viewer = Viewer(
+            self.world, controls=controls or Simulation(1.0), port=0, on_demand=True
+        )
+        self.errors: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.viewer.run()
+        except BaseException as error:
+            self.errors.append(error)
+            raise
+
+    def stop(self) -> None:
+        """End it; an error in its thread is one of the test."""
+        self.viewer.close()
+        self._thread.join(10.0)
+        assert not self._thread.is_alive()
+        assert not self.errors
+
+
+class Page:
+    """A page that shows a viewer.
+
+    Attributes:
+        page: Of playwright.
+        faults: Errors of the page.
+    """
+
+    def __init__(self, browser: Any, url: str) -> None:
+        self.page = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
+        self.page.set_default_timeout(1000.0 * PATIENCE)
+        self.faults: list[str] = []
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.goto(url)
+        self.page.wait_for_selector("text=Selected")
+
+    def click(self, text: str) -> None:
+        """Click a button or a tab."""
+        self.page.get_by_text(text, exact=True).first.click(force=True)
+
+    def tab(self, name: str) -> None:
+        """Go to a tab."""
+        self.page.get_by_role("tab", name=name).click(force=True)
+
+    def check(self, label: str) -> None:
+        """Click a check box."""
+        label_of = self.page.locator("label", has_text=re.compile(f"^{label}$"))
+        label_of.first.click(force=True)
+
+    def fill(self, label: str, value: str) -> None:
+        """Type into the field beside a label."""
+        box = self._beside(label)
+        box.fill(value)
+        box.press("Enter")
+        box.blur()
+
+    def value(self, label: str) -> str:
+        """Return what is in the field beside a label."""
+        return str(self._beside(label).input_value())
+
+    def _beside(self, label: str) -> Any:
+        row = f"xpath=//*[normalize-space(text())='{label}']/ancestor::*[.//input][1]//input"
+        return self.page.locator(row).last
+
+    def close(self) -> None:
+        """Close it."""
+        self.page.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Give a browser."""
+    path = executable()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(OPTIONS))
+        yield browser
+        browser.close()
