@@ -120,7 +120,7 @@ class MvsimNode(Node):
             sim_state=simulation.sim_state,
         )
         self._runner.on_idle = self._idle
-        self._prepare_recording()
+        self._recording = self._new_recording()
         self._commands = CommandSubscriptions(self, self._mailbox, settings)
         self._closers.append(self._commands.close)
         self._on_world_changed()
@@ -166,13 +166,14 @@ class MvsimNode(Node):
             self.get_logger().warning(problem)
         self.get_logger().info(f"message bus: server at 127.0.0.1:{bus.port}")
 
-    def _prepare_recording(self) -> None:
-        """Record from the first step on, if the parameter says so."""
-        self._recording: NodeRecording | None = None
-        if self.settings.record:
-            report = self.get_logger().error
-            self._recording = NodeRecording(self.settings.record, self._start_recording, report)
-            self._closers.append(self._recording.close)
+    def _new_recording(self) -> NodeRecording | None:
+        """Return what records the worlds of this node, if the parameter says so."""
+        path = self.settings.record
+        if not path:
+            return None
+        recording = NodeRecording(path, self._start_recording, self.get_logger().error)
+        self._closers.append(recording.close)
+        return recording
 
     def _start_recording(self, path: Path, world: World) -> BagRecorder:
         """Record a world as it is published here.

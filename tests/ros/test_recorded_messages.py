@@ -83,9 +83,14 @@ def both(world: World, seconds: float, settings: Settings) -> tuple[Messages, Li
     return published, sink
 
 
-def terrain(folder: Path) -> Path:
-    """Return a world with hills."""
-    return ROOT / "worlds" / "field.world.xml"
+def hills(folder: Path) -> Path:
+    """Write a world whose ground is uneven, with a robot that has a lidar."""
+    file = worlds.one_robot(folder)
+    ground = """<element class="elevation_map"><elevation_data_matrix>
+      [0 0.3 0.1 0.6; 0.4 0 0.5 0.1; 0 0.5 0.2 0.7; 0.6 0.1 0.4 0]</elevation_data_matrix>
+      <resolution>3</resolution></element>"""
+    file.write_text(file.read_text().replace("<element", f"{ground}<element", 1))
+    return file
 
 
 WORLDS: dict[str, tuple[Callable[[Path], Path], dict[str, Any]]] = {
@@ -103,7 +108,7 @@ WORLDS: dict[str, tuple[Callable[[Path], Path], dict[str, Any]]] = {
         {"do_fake_localization": False, "publish_base_footprint": False, "scan_no_hit": "beyond"},
     ),
     "rates": (worlds.three_robots, {"publish_rate": 30.0, "clock_rate": 33.0}),
-    "hills": (terrain, {}),
+    "hills": (hills, {}),
 }
 
 
@@ -115,6 +120,8 @@ def test_recordings_hold_what_the_node_publishes(name: str, tmp_path: Path) -> N
     recorded = {k: v for k, v in sink.caught.items() if not k.startswith("/mvsim/")}
     recorded = {k: v for k, v in recorded.items() if not k.endswith("cmd_vel")}
     assert set(recorded) == set(published)
+    if name == "hills":
+        assert all(abs(angle) > 0.01 for angle in world.vehicles["r1"].pose[3:5])
     for topic, messages in published.items():
         assert len(recorded[topic]) == len(messages) > 0, topic
         for k, (mine, its) in enumerate(zip(recorded[topic], messages, strict=True)):

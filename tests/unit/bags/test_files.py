@@ -305,20 +305,20 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """A disk that is slower than the simulation holds it up; messages don't pile up."""
     from mvsim_core.bags import writer
 
-    monkeypatch.setattr(writer, "PENDING", 300_000)
-    monkeypatch.setattr(writer, "BATCH_SIZE", 100_000)
+    monkeypatch.setattr(writer, "PENDING", 60_000)
+    monkeypatch.setattr(writer, "BATCH_SIZE", 20_000)
     world = load_world(worlds.all_sensors(tmp_path))
     with record(world, tmp_path / "run.mcap") as recorder:
         slow = recorder._writer._write_entry
         most = 0
 
         def write_slowly(entry: Any) -> None:
-            time.sleep(1e-4)
+            time.sleep(3e-4)
             slow(entry)
 
         recorder._writer._write_entry = write_slowly  # type: ignore[method-assign]
-        for _ in range(250):
+        for _ in range(400):
             world.step()
             most = max(most, recorder._writer._waiting)
-    assert 100_000 < most < 600_000
-    assert os.path.getsize(tmp_path / "run.mcap") > 0
+    assert 20_000 < most < 140_000  # a picture may be larger than a batch
+    assert os.path.getsize(tmp_path / "run.mcap") > 100_000

@@ -228,6 +228,7 @@ def test_a_replay_writes_no_files(tmp_path: Path) -> None:
     with Recording.open(path) as recording:
         world = recording.load_world()
         recording.seek(world, 0.1)
+        world.run(0.2)
         world.close()
     assert not list(tmp_path.glob("t*.txt"))
 
