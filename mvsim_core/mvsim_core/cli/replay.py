@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,19 +69,12 @@ def information(recording: Recording) -> list[str]:
 
 
 def _show(recording: Recording, speed: float, options: dict[str, Any], *, browser: bool) -> None:
-    from mvsim_core.errors import MvsimError
+    from mvsim_core.viewer import TimeBar, Viewer
 
-    try:
-        viewer = import_module("mvsim_core.viewer")
-    except ImportError:
-        raise MvsimError(
-            "the viewer is not installed: pip install 'mvsim_core[view]'; --info says what is in"
-            " the file"
-        ) from None
     world = recording.load_world()
     recording.seek(world, 0.0)
-    bar = viewer.TimeBar(recording.duration, lambda time: recording.seek(world, time), speed=speed)
-    with viewer.Viewer(world, controls=bar, browser=browser, **options) as shown:
+    bar = TimeBar(recording.duration, lambda time: recording.seek(world, time), speed=speed)
+    with Viewer(world, controls=bar, browser=browser, **options) as shown:
         print(f"viewer: {shown.url}", flush=True)
         with suppress(KeyboardInterrupt):  # the way to end it
             shown.run()
