@@ -19,6 +19,7 @@ from typing import Any
 from PIL import Image
 
 from mvsim_core import World, load_world
+from mvsim_core.rendering.context import release_context
 from mvsim_core.rendering.picture import View
 from mvsim_core.viewer import Simulation, Viewer
 
@@ -116,17 +117,27 @@ def run(world: World, viewer: Viewer | None, seconds: float) -> None:
 def take(browser: Any, name: str, folder: Path) -> None:
     """Take one picture."""
     file, prepare = PICTURES[name]
-    world = load_world(WORLDS / f"{file}.world.xml")
-    controls = Simulation(1.0, paused=True)
-    with Viewer(world, controls=controls, port=0) as viewer:
-        thread = threading.Thread(target=viewer.run)
-        thread.start()
+    opened: list[Viewer] = []
+
+    def serve() -> None:  # cameras belong to one thread
+        world = load_world(WORLDS / f"{file}.world.xml")
+        with Viewer(world, controls=Simulation(1.0, paused=True), port=0) as viewer:
+            opened.append(viewer)
+            viewer.run()
+        release_context()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    while not opened:
+        time.sleep(0.1)
+    (viewer,) = opened
+    try:
         page = browser.new_page(viewport=SIZE)
         page.goto(viewer.url)
         page.wait_for_selector("text=Selected", timeout=60_000)
         time.sleep(PATIENCE)
         tab: list[str] = []
-        viewer.submit(lambda: tab.append(prepare(world, viewer)))
+        viewer.submit(lambda: tab.append(prepare(viewer.world, viewer)))
         while not tab:
             time.sleep(0.1)
         page.get_by_role("tab", name=tab[0]).click(timeout=60_000)
@@ -135,6 +146,7 @@ def take(browser: Any, name: str, folder: Path) -> None:
         picture = Image.open(io.BytesIO(page.screenshot(timeout=60_000))).convert("RGB")
         picture.save(folder / f"viewer_{name}.jpg", quality=QUALITY)
         page.close()
+    finally:
         viewer.close()
         thread.join()
 
