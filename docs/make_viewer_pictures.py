@@ -65,6 +65,7 @@ def forces(world: World, viewer: Viewer) -> str:
     """Push a crate with a robot."""
     for name in ("Wheel forces", "Contact forces"):
         viewer.stage.overlays[name].shown = True
+        viewer.stage.overlays[name].scale = 0.04
     robot = world.vehicles["courier1"]
     crate = world.blocks["crate_1"]
     pose = crate.pose
