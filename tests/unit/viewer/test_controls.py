@@ -150,7 +150,7 @@ def test_each_kind_of_vehicle_can_be_driven(world: str) -> None:
 
 # ------------------------------------------------------------------ layers
 def test_forces_are_those_of_the_world() -> None:
-    text = SMALL.replace("<element", "<gui><show_forces>true</show_forces></gui><element", 1)
+    text = SMALL.replace("<gui>", "<gui><show_forces>true</show_forces>")
     world = load_world(text=text)
     with Viewer(world, port=0) as viewer:
         robot = world.vehicles["r1"]
@@ -232,8 +232,8 @@ def test_following_shifts_the_world(viewer: Viewer) -> None:
 
 def test_gui_of_the_file() -> None:
     gui = "<gui><ortho>true</ortho> <follow_vehicle>r2</follow_vehicle>"
-    gui += "<cam_distance>12</cam_distance> <show_sensor_points>false</show_sensor_points></gui>"
-    world = load_world(text=SMALL.replace("<element", gui + "<element", 1))
+    gui += "<show_sensor_points>false</show_sensor_points>"
+    world = load_world(text=SMALL.replace("<gui>", gui))
     with Viewer(world, port=0) as viewer:
         stage = viewer.stage
         assert (stage.selected, stage.cameras.followed) == ("r2", "r2")
