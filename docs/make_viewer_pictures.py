@@ -25,6 +25,7 @@ from mvsim_core.viewer import Simulation, Viewer
 
 WORLDS = Path(__file__).resolve().parents[1] / "worlds"
 SIZE = {"width": 1280, "height": 800}
+TALL = {"width": 1280, "height": 1060}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
     "--no-sandbox",
@@ -133,7 +134,7 @@ def take(browser: Any, name: str, folder: Path) -> None:
         time.sleep(0.1)
     (viewer,) = opened
     try:
-        page = browser.new_page(viewport=SIZE)
+        page = browser.new_page(viewport=TALL if name == "vehicle" else SIZE)
         page.goto(viewer.url)
         page.wait_for_selector("text=Selected", timeout=60_000)
         time.sleep(PATIENCE)

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -146,6 +148,39 @@ def test_each_kind_of_vehicle_can_be_driven(world: str) -> None:
             moved = np.hypot(vehicle.pose.x - start.x, vehicle.pose.y - start.y)
             assert moved > 0.05, name
             viewer.panel.driving.stop()
+
+
+# ------------------------------------------------------------------ dragging
+def test_dragging(viewer: Viewer) -> None:
+    edit, robot = viewer.panel.edit, viewer.world.vehicles["r1"]
+    assert edit is not None
+    edit._drag.value = True
+    viewer.serve()
+    gizmo = edit.gizmo
+    assert gizmo.position.tolist() == [0.0, 0.0, 0.0]
+
+    def drag(phase: str, x: float, yaw: float) -> None:
+        gizmo.position = (x, 1.0, 0.0)
+        gizmo.wxyz = (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
+        edit._on_drag(SimpleNamespace(target=gizmo, phase=phase, client=None))
+        viewer.serve()
+
+    for phase, x, yaw in (("start", 0.2, 0.0), ("update", 0.8, 0.0), ("update", 1.5, 2.0)):
+        drag(phase, x, yaw)
+        assert robot.pose[:2] == pytest.approx((x, 1.0))
+        assert robot.pose.yaw == pytest.approx(yaw)
+        edit.follow()
+        assert gizmo.position[0] == x  # the hand moves the handles, not the robot
+    drag("end", 1.5, 2.0)
+    robot.teleport(-2.0, 0.0, 0.0)
+    edit.follow()
+    assert gizmo.position.tolist() == [-2.0, 0.0, 0.0]
+    viewer.stage.select("box")
+    assert edit.gizmo.position[:2].tolist() == [2.0, 2.0]
+    viewer.world.remove("box")
+    viewer.update()
+    viewer.stage.select("")
+    assert edit.gizmo is None
 
 
 # ------------------------------------------------------------------ layers

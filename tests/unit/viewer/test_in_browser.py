@@ -186,45 +186,6 @@ def test_type_a_pose(page: Page, running: Running) -> None:
     assert (robot.pose.y, robot.pose.yaw) == pytest.approx((1.5, 0.5 * math.pi))
 
 
-def test_drag(page: Page, running: Running) -> None:
-    robot = running.world.vehicles["r1"]
-    page.tab("View")
-    page.click("Top")
-    page.tab("Edit")
-    page.check("Drag with the mouse")
-    stage = running.viewer.stage
-    wait_for(lambda: running.viewer.panel.edit.gizmo is not None, "the handles")
-    (client,) = running.viewer.server.get_clients().values()
-    wait_for(lambda: stage.cameras.seen(client)[0][2] > 20.0, "the view from above")
-    time.sleep(1.0)
-    pose = robot.pose
-    x, y = _on_screen(client, stage, pose._replace(x=pose.x + 0.4))
-    mouse = page.page.mouse  # takes the arc of the handles
-    mouse.move(x, y)
-    time.sleep(1.0)
-    mouse.down()
-    time.sleep(0.5)
-    for step in (30, 60):
-        mouse.move(x + step, y, steps=4)
-        time.sleep(1.0)
-    mouse.up()
-    wait_for(lambda: abs(robot.pose.yaw) > 0.03, "turned")
-    assert (robot.pose.x, robot.pose.y) == pytest.approx((pose.x, pose.y), abs=1e-3)
-    page.check("Drag with the mouse")
-
-
-def _on_screen(client: Any, stage: Any, pose: Any) -> tuple[float, float]:
-    """Return the pixel of a pose of the world in a view from above, x to the right."""
-    point = [pose.x, pose.y, pose.z]
-    place = [
-        p + s - o for p, s, o in zip(point, stage.cameras.shift, stage.nodes.origin, strict=True)
-    ]
-    eye, camera = stage.cameras.seen(client)[0], client.camera
-    scale = camera.image_height / (2.0 * math.tan(0.5 * camera.fov) * (eye[2] - place[2]))
-    x = 0.5 * camera.image_width + scale * (place[0] - eye[0])
-    return x, 0.5 * camera.image_height - scale * (place[1] - eye[1])
-
-
 def test_spawn_and_remove(page: Page, running: Running) -> None:
     world = running.world
     page.tab("Edit")
