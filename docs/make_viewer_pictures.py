@@ -85,6 +85,7 @@ def vehicle(world: World, viewer: Viewer) -> str:
         world.vehicles["r1"].set_twist(0.3 + 0.3 * (k % 2), 0.0, 0.4 - 0.2 * (k % 3))
         run(world, viewer, 1.0)
     viewer.stage.cameras.behind("r1")
+    viewer.controls.pause(False)
     return "Vehicle"
 
 
