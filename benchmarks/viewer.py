@@ -47,10 +47,9 @@ WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
     <fov_degrees>360</fov_degrees> <nrays>360</nrays> <sensor_period>0.1</sensor_period>
   </sensor>
 </vehicle:class>
-<for var="i" from="0" to="$f{N-1}">
-  <vehicle class="bot"><init_pose>$f{3*(i%10)-15} $f{3*(i//10)-15} $f{37*i}</init_pose></vehicle>
-</for>
+ROBOTS
 </mvsim_world>"""
+ROBOT = '<vehicle class="bot"><init_pose>{x} {y} {yaw}</init_pose></vehicle>'
 CAMERA: dict[str, object] = {
     "type": "ViewerCameraMessage",
     "wxyz": (1.0, 0.0, 0.0, 0.0),
@@ -85,7 +84,10 @@ def browsers(url: str, count: int, received: Any) -> None:
 
 def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
     """Return processor time per simulated second [s], updates a second, and megabytes a second."""
-    world = load_world(text=WORLD, variables={"N": str(robots)})
+    placed = [
+        ROBOT.format(x=3 * (k % 10) - 15, y=3 * (k // 10) - 15, yaw=37 * k) for k in range(robots)
+    ]
+    world = load_world(text=WORLD.replace("ROBOTS", "\n".join(placed)))
     for vehicle in world.vehicles.values():
         vehicle.set_twist(0.5, 0.0, 0.5)
     updates = 0

@@ -19,11 +19,13 @@ from typing import Any
 from PIL import Image
 
 from mvsim_core import World, load_world
+from mvsim_core.rendering.context import release_context
 from mvsim_core.rendering.picture import View
 from mvsim_core.viewer import Simulation, Viewer
 
 WORLDS = Path(__file__).resolve().parents[1] / "worlds"
 SIZE = {"width": 1280, "height": 800}
+TALL = {"width": 1280, "height": 1060}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
     "--no-sandbox",
@@ -64,6 +66,7 @@ def forces(world: World, viewer: Viewer) -> str:
     """Push a crate with a robot."""
     for name in ("Wheel forces", "Contact forces"):
         viewer.stage.overlays[name].shown = True
+        viewer.stage.overlays[name].scale = 0.04
     robot = world.vehicles["courier1"]
     crate = world.blocks["crate_1"]
     pose = crate.pose
@@ -82,6 +85,7 @@ def vehicle(world: World, viewer: Viewer) -> str:
         world.vehicles["r1"].set_twist(0.3 + 0.3 * (k % 2), 0.0, 0.4 - 0.2 * (k % 3))
         run(world, viewer, 1.0)
     viewer.stage.cameras.behind("r1")
+    viewer.controls.pause(False)
     return "Vehicle"
 
 
@@ -116,17 +120,27 @@ def run(world: World, viewer: Viewer | None, seconds: float) -> None:
 def take(browser: Any, name: str, folder: Path) -> None:
     """Take one picture."""
     file, prepare = PICTURES[name]
-    world = load_world(WORLDS / f"{file}.world.xml")
-    controls = Simulation(1.0, paused=True)
-    with Viewer(world, controls=controls, port=0) as viewer:
-        thread = threading.Thread(target=viewer.run)
-        thread.start()
-        page = browser.new_page(viewport=SIZE)
+    opened: list[Viewer] = []
+
+    def serve() -> None:  # cameras belong to one thread
+        world = load_world(WORLDS / f"{file}.world.xml")
+        with Viewer(world, controls=Simulation(1.0, paused=True), port=0) as viewer:
+            opened.append(viewer)
+            viewer.run()
+        release_context()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    while not opened:
+        time.sleep(0.1)
+    (viewer,) = opened
+    try:
+        page = browser.new_page(viewport=TALL if name == "vehicle" else SIZE)
         page.goto(viewer.url)
         page.wait_for_selector("text=Selected", timeout=60_000)
         time.sleep(PATIENCE)
         tab: list[str] = []
-        viewer.submit(lambda: tab.append(prepare(world, viewer)))
+        viewer.submit(lambda: tab.append(prepare(viewer.world, viewer)))
         while not tab:
             time.sleep(0.1)
         page.get_by_role("tab", name=tab[0]).click(timeout=60_000)
@@ -135,6 +149,7 @@ def take(browser: Any, name: str, folder: Path) -> None:
         picture = Image.open(io.BytesIO(page.screenshot(timeout=60_000))).convert("RGB")
         picture.save(folder / f"viewer_{name}.jpg", quality=QUALITY)
         page.close()
+    finally:
         viewer.close()
         thread.join()
 

@@ -20,7 +20,7 @@ PARALLEL = math.radians(2.0)
 #: Share of the height by which a view from above is tilted, so that y is upwards in it.
 TILT = 1e-3
 #: Reports of a browser that come so soon after it was turned do not count [s].
-SETTLED = 1.5
+SETTLED = 2.0
 #: Size for which views of the whole world are made [pixel]: the panel covers a part of the window.
 SIZE = (900, 720)
 #: Farthest that is seen, in distances to what is looked at.

@@ -131,6 +131,10 @@ class EditTab:
         self._gizmo.on_update(self._on_drag)
         self.follow()
 
+    def let_go(self) -> None:
+        """End a drag, whose browser may be gone."""
+        self._dragging = False
+
     def _on_drag(self, event: Any) -> None:
         gizmo, phase = event.target, event.phase
         x, y = (gizmo.position + self._viewer.stage.nodes.origin)[:2].tolist()

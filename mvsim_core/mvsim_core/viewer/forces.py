@@ -27,6 +27,7 @@ class WheelForces:
 
     Attributes:
         shown: Whether they are drawn.
+        scale: Length of an arrow [m/N].
     """
 
     def __init__(self, server: Any, world: World, origin: FloatArray, shown: bool) -> None:
@@ -34,6 +35,7 @@ class WheelForces:
         self._world = world
         self._origin = origin
         self.shown = shown
+        self.scale = world.spec.gui.force_scale
         self._lines = Lines(server, f"{ROOT}/wheel_forces", WHEEL_COLOR, SHAFT, arrows=True)
 
     @property
@@ -54,8 +56,7 @@ class WheelForces:
         local = np.stack([wheels["x"], wheels["y"], np.full(len(wheels), LIFT)], axis=1)
         force = np.stack([wheels["fx"], wheels["fy"], np.zeros(len(wheels))], axis=1)
         start = places(bodies) - self._origin + np.einsum("nij,nj->ni", turns, local)
-        scale = self._world.spec.gui.force_scale
-        end = start + scale * np.einsum("nij,nj->ni", turns, force)
+        end = start + self.scale * np.einsum("nij,nj->ni", turns, force)
         self._lines.set(np.stack([start, end], axis=1))
 
 
@@ -64,6 +65,7 @@ class ContactForces:
 
     Attributes:
         shown: Whether they are drawn.
+        scale: Length of an arrow [m/N].
     """
 
     def __init__(self, server: Any, world: World, origin: FloatArray, shown: bool) -> None:
@@ -71,6 +73,7 @@ class ContactForces:
         self._world = world
         self._origin = origin
         self.shown = shown
+        self.scale = world.spec.gui.force_scale
         self._lines = Lines(server, f"{ROOT}/contact_forces", CONTACT_COLOR, SHAFT, arrows=True)
 
     @property
@@ -84,7 +87,7 @@ class ContactForces:
             self._lines.hide()
             return
         world = self._world
-        scale = world.spec.gui.force_scale / world.dt
+        scale = self.scale / world.dt
         arrows = []
         for contact in world.contacts:
             if contact.impulse / world.dt < LEAST:

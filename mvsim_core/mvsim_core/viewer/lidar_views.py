@@ -15,7 +15,7 @@ from mvsim_core.viewer.sensor_view import Points, SensorView, shades, to_scene
 #: Points of a cloud that are sent at most.
 MOST_POINTS = 40_000
 #: Size of a point whose `viz_pointSize` is 1 [m].
-POINT_UNIT = 0.02
+POINT_UNIT = 0.012
 #: Heights between which points of clouds are coloured [m].
 LOW, HIGH = -0.3, 3.0
 #: How much of white is mixed with the colour of rays, of which there are many.

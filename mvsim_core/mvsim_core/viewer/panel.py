@@ -72,6 +72,7 @@ class Panel:
         self._next = now + PERIOD
         self._list_entities()
         self.controls.update()
+        self.view.update()
         self.vehicle.update()
 
     def selection_changed(self) -> None:

@@ -41,6 +41,7 @@ class Trails:
         self._points: dict[int, list[FloatArray]] = {}
         self._lines = Lines(server, f"{ROOT}/trails", COLOR, 2.0)
         self._drawn = 0.0
+        self._new = False
         self._ticks = 0
 
     @property
@@ -64,7 +65,6 @@ class Trails:
         self._ticks = world.ticks
         vehicles = [e for e in world.data.entities.values() if e.kind == "vehicle"]
         most = max(MOST // max(len(vehicles), 1), 50)
-        new = False
         for entity in vehicles:
             b = world.data.bodies[entity.row]
             place = np.array([b["x"], b["y"], b["z"] + LIFT]) - self._origin
@@ -72,12 +72,12 @@ class Trails:
             if points and np.abs(place - points[-1]).max() < STEP:
                 continue
             points.append(place)
-            new = True
+            self._new = True
             if len(points) > most:
                 del points[: len(points) - most]
         now = wall.perf_counter()
-        if new and now - self._drawn > PERIOD:
-            self._drawn = now
+        if self._new and now - self._drawn > PERIOD:
+            self._drawn, self._new = now, False
             self._draw({entity.token for entity in vehicles})
 
     def _draw(self, present: set[int]) -> None:

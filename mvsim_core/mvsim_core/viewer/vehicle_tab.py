@@ -178,6 +178,7 @@ class VehicleTab:
                     data,
                     series,
                     scales={"x": {"time": False, "auto": True}, "y": {"auto": True}},
+                    legend={"live": False},
                     aspect=1.6,
                     order=self._quantity.order + 1e-3,
                 )

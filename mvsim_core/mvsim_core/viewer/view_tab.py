@@ -13,6 +13,8 @@ from mvsim_core.viewer.scene import LABELS
 if TYPE_CHECKING:
     from mvsim_core.viewer.viewer import Viewer
 
+#: Lengths of arrows that can be chosen [m/N].
+LEAST_SCALE, MOST_SCALE = 0.001, 0.2
 OVERVIEW, TOP, BEHIND = "Overview", "Top", "Behind"
 
 
@@ -22,6 +24,7 @@ class ViewTab:
     def __init__(self, viewer: Viewer) -> None:
         """Make the widgets."""
         self._viewer = viewer
+        self._boxes: list[tuple[Any, Callable[[], bool]]] = []
         gui, stage = viewer.server.gui, viewer.stage
         views = gui.add_button_group("View", (OVERVIEW, TOP, BEHIND))
         views.on_click(self._on_view)
@@ -52,6 +55,7 @@ class ViewTab:
         for layer in layers:
             box = gui.add_checkbox(layer, sensors.shown[layer])
             self._on_check(box, partial(self._set_layer, layer))
+            self._boxes.append((box, partial(self._layer, layer)))
         every = gui.add_checkbox("Of all vehicles", sensors.all_vehicles)
         self._on_check(every, lambda on: setattr(viewer.stage.sensors, "all_vehicles", on))
 
@@ -60,12 +64,38 @@ class ViewTab:
         for name, overlay in viewer.stage.overlays.items():
             box = gui.add_checkbox(name, overlay.shown)
             self._on_check(box, partial(self._set_overlay, name))
+            self._boxes.append((box, partial(self._overlay, name)))
+        scale = gui.add_slider(
+            "Force scale m/N",
+            LEAST_SCALE,
+            MOST_SCALE,
+            LEAST_SCALE,
+            min(max(viewer.world.spec.gui.force_scale, LEAST_SCALE), MOST_SCALE),
+        )
+        scale.on_update(self._on_scale)
         if viewer.stage.backdrop.regions:
             box = gui.add_checkbox("Regions", True)
             self._on_check(box, lambda on: viewer.stage.backdrop.show_regions(on))
         for label in viewer.stage.nodes.labels:
             box = gui.add_checkbox(LABELS[label], True)
             self._on_check(box, partial(self._set_label, label))
+
+    def update(self) -> None:
+        """Show in the boxes what was switched elsewhere."""
+        for box, shown in self._boxes:
+            if box.value != shown():
+                box.value = shown()
+
+    def _layer(self, layer: str) -> bool:
+        return bool(self._viewer.stage.sensors.shown[layer])
+
+    def _overlay(self, name: str) -> bool:
+        return bool(self._viewer.stage.overlays[name].shown)
+
+    def _on_scale(self, event: Any) -> None:
+        scale, stage = float(event.target.value), self._viewer.stage
+        for overlay in (stage.overlays["Wheel forces"], stage.overlays["Contact forces"]):
+            overlay.scale = scale
 
     def _set_layer(self, layer: str, on: bool) -> None:
         self._viewer.stage.sensors.set_shown(layer, on)

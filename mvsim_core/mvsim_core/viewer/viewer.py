@@ -208,6 +208,8 @@ class Viewer:
         if self._blank:
             return
         self.panel.driving.stop()
+        if self.panel.edit is not None:
+            self.panel.edit.let_go()
         if not self._watchers:
             self.stage.release_sensors()
 

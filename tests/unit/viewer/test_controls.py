@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -148,9 +150,42 @@ def test_each_kind_of_vehicle_can_be_driven(world: str) -> None:
             viewer.panel.driving.stop()
 
 
+# ------------------------------------------------------------------ dragging
+def test_dragging(viewer: Viewer) -> None:
+    edit, robot = viewer.panel.edit, viewer.world.vehicles["r1"]
+    assert edit is not None
+    edit._drag.value = True
+    viewer.serve()
+    gizmo = edit.gizmo
+    assert gizmo.position.tolist() == [0.0, 0.0, 0.0]
+
+    def drag(phase: str, x: float, yaw: float) -> None:
+        gizmo.position = (x, 1.0, 0.0)
+        gizmo.wxyz = (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
+        edit._on_drag(SimpleNamespace(target=gizmo, phase=phase, client=None))
+        viewer.serve()
+
+    for phase, x, yaw in (("start", 0.2, 0.0), ("update", 0.8, 0.0), ("update", 1.5, 2.0)):
+        drag(phase, x, yaw)
+        assert robot.pose[:2] == pytest.approx((x, 1.0))
+        assert robot.pose.yaw == pytest.approx(yaw)
+        edit.follow()
+        assert gizmo.position[0] == x  # the hand moves the handles, not the robot
+    drag("end", 1.5, 2.0)
+    robot.teleport(-2.0, 0.0, 0.0)
+    edit.follow()
+    assert gizmo.position.tolist() == [-2.0, 0.0, 0.0]
+    viewer.stage.select("box")
+    assert edit.gizmo.position[:2].tolist() == [2.0, 2.0]
+    viewer.world.remove("box")
+    viewer.update()
+    viewer.stage.select("")
+    assert edit.gizmo is None
+
+
 # ------------------------------------------------------------------ layers
 def test_forces_are_those_of_the_world() -> None:
-    text = SMALL.replace("<element", "<gui><show_forces>true</show_forces></gui><element", 1)
+    text = SMALL.replace("<gui>", "<gui><show_forces>true</show_forces>")
     world = load_world(text=text)
     with Viewer(world, port=0) as viewer:
         robot = world.vehicles["r1"]
@@ -232,8 +267,8 @@ def test_following_shifts_the_world(viewer: Viewer) -> None:
 
 def test_gui_of_the_file() -> None:
     gui = "<gui><ortho>true</ortho> <follow_vehicle>r2</follow_vehicle>"
-    gui += "<cam_distance>12</cam_distance> <show_sensor_points>false</show_sensor_points></gui>"
-    world = load_world(text=SMALL.replace("<element", gui + "<element", 1))
+    gui += "<show_sensor_points>false</show_sensor_points>"
+    world = load_world(text=SMALL.replace("<gui>", gui))
     with Viewer(world, port=0) as viewer:
         stage = viewer.stage
         assert (stage.selected, stage.cameras.followed) == ("r2", "r2")

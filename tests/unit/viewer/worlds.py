@@ -19,9 +19,10 @@ ROBOT = """
 </vehicle:class>
 """
 
-#: Two robots, a box, a wall and a floor.
+#: Two robots, a box, a wall and a floor; drawn seldom, as browsers in tests have no GPU.
 SMALL = f"""<mvsim_world version="1.0">
 <simul_timestep>0.01</simul_timestep>
+<gui><refresh_fps>10</refresh_fps> <cam_distance>14</cam_distance></gui>
 <lights><enable_shadows>false</enable_shadows></lights>
 <element class="horizontal_plane">
   <x_min>-6</x_min> <x_max>6</x_max> <y_min>-6</y_min> <y_max>6</y_max> <z>0</z>
