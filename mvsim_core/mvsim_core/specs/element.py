@@ -36,6 +36,7 @@ from mvsim_core.specs.params import (
 from mvsim_core.specs.simulable import POSE_TOPICS, SimulableSpec
 from mvsim_core.specs.visual import CULL_FACES, CULL_HELP, NO_SPLIT
 
+_STAYS = "the grid of the viewer stays where it is"
 _GREY = Color.hex("#a0a0a0")
 _MESH_COLOR = Color.hex("#a0e0a0")
 _QUARTER_TURNS = Check(
@@ -52,9 +53,12 @@ class GroundGridSpec(Spec):
     """A grid on the ground for the viewer; sensors do not see it."""
 
     kind: str = "ground_grid"
-    floating: bool = param(True)
+    floating: bool = param(True, no_effect=_STAYS)
     floating_focus: str = param(
-        "", also=("float_center_at_vehicle_name",), help="vehicle to follow"
+        "",
+        also=("float_center_at_vehicle_name",),
+        help="vehicle to follow",
+        no_effect=_STAYS,
     )
     color: Color = param(Color.hex("#e0e0e0"))
     line_width: float = param(1.0, check=POSITIVE)

@@ -37,6 +37,7 @@ from mvsim_core.specs.params import (
     param,
 )
 from mvsim_core.specs.sensor_base import (
+    BOXES,
     FULL_TURN,
     GLASS,
     HALF_TURN,
@@ -106,8 +107,8 @@ class LaserSpec(SensorSpec):
         3.0, xml="viz_pointSize", check=POSITIVE, help="in the viewer, in cm"
     )
     viz_visible_plane: bool = param(False, xml="viz_visiblePlane")
-    viz_visible_lines: bool = param(True, xml="viz_visibleLines")
-    viz_visible_points: bool = param(False, xml="viz_visiblePoints")
+    viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=BOXES)
+    viz_visible_points: bool = param(False, xml="viz_visiblePoints", no_effect=BOXES)
     viz_points_color: Color = param(Color.hex("#ff000080"), xml="viz_pointsColor")
     viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor")
 

@@ -38,6 +38,7 @@ INTENSITY_MOUNT = Pose(roll=-math.pi / 2, yaw=-math.pi / 2)
 
 GLASS = "rays pass through surfaces whose opacity (alpha) is below 0.5"
 RAYS = "rays are cast exactly, not sampled from a depth image"
+BOXES = "the viewer has check boxes for rays and points"
 DEMAND = "a topic is published while it has subscribers"
 
 EXPOSURE = "extension: factor of the light; the picture is clipped at white"

@@ -130,7 +130,7 @@ def test_default_values_give_no_hint(body: str) -> None:
 
 
 def test_hints_are_left_out_of_the_warnings_of_a_world() -> None:
-    text = "<mvsim_world><gui ortho='true'/><element class='horizontal_plane'/></mvsim_world>"
+    text = "<mvsim_world><gui win_w='900'/><element class='horizontal_plane'/></mvsim_world>"
     assert texts(read_world(text=text)[1], "hint")
     assert load_world(text=text).warnings == ()
 
