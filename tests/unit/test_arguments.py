@@ -42,7 +42,7 @@ def _timeout(world: World, value: Any) -> None:
 
 
 def _look(world: World, **view: Any) -> None:
-    world.picture(replace(world.view(), **view), (8, 8))
+    world.picture(replace(world.gui_view(), **view), (8, 8))
 
 
 CALLS: dict[str, tuple[Callable[[World, Any], object], tuple[Any, ...]]] = {
