@@ -95,13 +95,13 @@ def test_speed(page: Page, running: Running) -> None:
         time.sleep(1.0)
         return (world.time - before) / (time.perf_counter() - start)
 
-    page.fill("Speed", "4")
-    wait_for(lambda: running.viewer.controls.factor == 4.0, "the factor 4")
+    page.fill("Speed", "0.2")
+    wait_for(lambda: running.viewer.controls.factor == 0.2, "the factor 0.2")
     time.sleep(0.3)
-    assert 1.3 < rate() < 4.5  # a busy machine is slower
+    assert rate() < 0.3
     page.check("As fast as possible")
     wait_for(lambda: running.viewer.controls.factor is None, "as fast as possible")
-    assert rate() > 4.5
+    assert rate() > 0.3  # much more, if the machine is not busy
     page.check("As fast as possible")
     page.fill("Speed", "1")
     wait_for(lambda: running.viewer.controls.factor == 1.0, "the factor 1")
