@@ -18,7 +18,7 @@ ROOMS = (
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),
-    *("world", "assembly", "comms", "bench", "cli"),
+    *("world", "assembly", "envs", "comms", "bench", "cli"),
 )
 """The rooms of the core from the bottom up: each imports only from those before it."""
 
@@ -29,6 +29,8 @@ ONLY_IN = {
     "pyarrow": {"recording"},
     "google": {"cli", "comms"},
     "zmq": {"comms"},
+    "gymnasium": {"envs"},
+    "pettingzoo": {"envs"},
 }
 """Library -> the parts of the core that may know it."""
 
