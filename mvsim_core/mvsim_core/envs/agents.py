@@ -20,6 +20,7 @@ from mvsim_core.errors import BuildError, UnknownName
 from mvsim_core.sensors.lidar2d import Lidar2d
 from mvsim_core.sensors.lidar_scans import LidarScans
 from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray
+from mvsim_core.state.columns import bearings_kernel, bound_kernel
 from mvsim_core.world.batch import Batch
 from mvsim_core.world.world import World
 
@@ -138,15 +139,15 @@ class Agents:
                 self._targets = ("cmd_vx", "cmd_vy", "cmd_wz")
                 self.actions.insert(1, Field("sideways_speed", -most, most, "m/s"))
         self.motion = [Field("speed", -2.0 * most, 2.0 * most, "m/s")]
-        self._readings = [("odo_vx", "odo_kx")]
+        self._readings = [("odo_vx", float(vehicle["odo_kx"]))]
         if self._sideways:
             self.motion.append(Field("sideways_speed", -2.0 * most, 2.0 * most, "m/s"))
-            self._readings.append(("odo_vy", "odo_ky"))
+            self._readings.append(("odo_vy", float(vehicle["odo_ky"])))
         self.motion.append(Field("turn_rate", -2.0 * turn, 2.0 * turn, "rad/s"))
-        self._readings.append(("odo_wz", "odo_kyaw"))
+        self._readings.append(("odo_wz", float(vehicle["odo_kyaw"])))
         if self.steers:
             self.motion.append(Field("steering", -angle, angle, "rad"))
-            self._readings.append(("steer", ""))
+            self._readings.append(("steer", 1.0))
 
     # ------------------------------------------------------------ each step
     def command(self, layout: Layout, actions: Floats32) -> None:
@@ -163,7 +164,8 @@ class Agents:
             raise ValueError(
                 f"expected actions of shape {(self.count, layout.width)}, got {actions.shape}"
             )
-        values = np.clip(actions, layout.low, layout.high) * layout.one
+        values = np.empty(actions.shape)
+        bound_kernel(actions, layout.one, layout.least, layout.most, values)
         vehicles = self.batch.data.vehicles
         for k, field in enumerate(self._targets):
             vehicles[field][self._vehicles] = values[:, k]
@@ -202,11 +204,22 @@ class Agents:
         """(count,) ticks since the reset of each one's copy."""
         return self.batch.data.clock[self.copy_of]
 
+    def bearings(self, points: FloatArray, which: Which = ALL) -> FloatArray:
+        """Return (m, 3): distance [m], cosine and sine of the bearing of a point for each agent.
+
+        Args:
+            points: (m, 2) m, world frame.
+            which: The agents.
+        """
+        rows = self._body_rows[which]
+        seen = np.empty((len(rows), 3))
+        bearings_kernel(self.batch.data.bodies, rows, points, seen)
+        return seen
+
     def write_motion(self, out: Floats32, which: Which) -> None:
         """Write the fields `motion` of agents into columns."""
         for k, (field, factor) in enumerate(self._readings):
-            values = self.vehicle(field, which)
-            out[:, k] = values * self.vehicle(factor, which) if factor else values
+            np.multiply(self.vehicle(field, which), factor, out=out[:, k], casting="same_kind")
 
     def scan(self, words: Any, which: Which) -> Floats32:
         """Cast the lidars of agents: (m, rays) float32 m, +inf nothing seen, -inf too near.

@@ -17,6 +17,7 @@ from mvsim_core.envs.randomization import DRAWS, Randomization
 from mvsim_core.envs.tasks.base import Judgement, Task
 from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import IntArray
+from mvsim_core.state.columns import bound_kernel
 
 #: Size of pictures [pixel].
 PICTURE = (640, 480)
@@ -135,8 +136,8 @@ class Core:
         agents.write_motion(out[:, self._own : self._moves], which)
         if agents.lidar is not None:
             out[:, self._moves :] = agents.scan(self._words, which)
-        out *= self._inverse
-        return np.clip(out, self.observations.low, self.observations.high, out=out)
+        bound_kernel(out, self._inverse, self.observations.low, self.observations.high, out)
+        return out
 
     # ------------------------------------------------------------ snapshots, pictures
     def state(self, **more: Any) -> EnvState:

@@ -64,6 +64,9 @@ class Layout:
         sizes = [field.size for field in self.fields]
         one = [field.one if scaled else 1.0 for field in self.fields]
         self.one: Floats32 = np.repeat(one, sizes).astype(np.float32)
+        # (width,) bounds in units, of actions that are clipped
+        self.least = np.repeat([field.low for field in self.fields], sizes)
+        self.most = np.repeat([field.high for field in self.fields], sizes)
         self.low = self._repeated([field.low for field in self.fields])
         self.high = self._repeated([field.high for field in self.fields])
 

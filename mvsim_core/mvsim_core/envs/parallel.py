@@ -38,7 +38,7 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
         "is_parallelizable": True,
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options)
         self,
         robots: int = 8,
         rays: int = 64,

@@ -42,7 +42,7 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
     }
     task_class: ClassVar[type[Task]] = Navigation
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options)
         self,
         num_envs: int = 1,
         *,
@@ -90,7 +90,6 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
         self._steps: IntArray = np.zeros(num_envs, np.int64)
         self._over: BoolArray = np.zeros(num_envs, bool)  # episodes that ended
         self._began = False
-        self._observed: Floats32 | None = None
 
     # ------------------------------------------------------------ gymnasium
     def reset(
@@ -119,11 +118,8 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
             self._begin_seeded(seed, mask)
         self._began = True
         self._steps[mask], self._over[mask] = 0, False
-        if self._observed is None or len(copies) == self.num_envs:
-            self._observed = self.core.observe()
-        else:
-            self._observed[copies] = self.core.observe(copies)
-        return self._observed.copy(), {}
+        # Of copies that go on this is the last observation: their scans are cast again, the same.
+        return self.core.observe(), {}
 
     def step(self, actions: Floats32) -> tuple[Floats32, FloatArray, BoolArray, BoolArray, Infos]:
         """Act for one step in all copies.
@@ -161,8 +157,7 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
             self._restart(over, observed, infos)
         else:
             self._over = over
-        self._observed = observed
-        return observed.copy(), reward, terminated, truncated, infos
+        return observed, reward, terminated, truncated, infos
 
     def _restart(self, over: BoolArray, observed: Floats32, infos: Infos) -> None:
         """Begin episodes in the step in which others ended; keep how these ended."""
@@ -193,7 +188,7 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
     # ------------------------------------------------------------ snapshots
     def state(self) -> EnvState:
         """Return a snapshot for `restore`."""
-        return self.core.state(steps=self._steps, over=self._over, observed=self._observed)
+        return self.core.state(steps=self._steps, over=self._over)
 
     def restore(self, state: EnvState) -> None:
         """Return to a snapshot: all episodes continue to the byte as they did after it.
@@ -202,7 +197,7 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
             BuildError: It is of an environment with other options.
         """
         kept = self.core.restore(state)
-        self._steps, self._over, self._observed = kept["steps"], kept["over"], kept["observed"]
+        self._steps, self._over = kept["steps"], kept["over"]
         self._began = True
 
     # ------------------------------------------------------------ internal
@@ -211,7 +206,7 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
             return np.ones(self.num_envs, bool)
         mask = options["reset_mask"]
         shape, kind = getattr(mask, "shape", None), getattr(mask, "dtype", None)
-        if shape != (self.num_envs,) or kind != bool or not mask.any():
+        if shape != (self.num_envs,) or kind != np.dtype(bool) or not mask.any():
             raise ValueError(
                 f"reset_mask: expected a bool array of shape {(self.num_envs,)} with at least one"
                 f" True, got shape {shape} of {kind}"

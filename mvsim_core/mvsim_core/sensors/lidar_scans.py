@@ -28,6 +28,9 @@ from mvsim_core.sensors.rays import FAN, aim_kernel
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
 from mvsim_core.threads import in_parts
 
+#: Lidars that go through all phases of a scan before the next ones: their rays stay in a cache.
+TOGETHER = 64
+
 
 class LidarScans:
     """Scans of n equal lidars.
@@ -50,6 +53,8 @@ class LidarScans:
         """
         count, rays = len(bodies), sensor.n
         self._scene = scene
+        # Threads may place the same bodies only where several lidars of a copy see them.
+        self._alone = len(np.unique(copies)) == count
         self._fans = np.repeat(np.array([fan_of(sensor, 0)], FAN), count)
         self._fans["body"], self._fans["copy"] = bodies, copies
         self._fans["first"] = rays * np.arange(count)
@@ -70,12 +75,13 @@ class LidarScans:
             seeds: (m,) seeds of their worlds, see `noise.seed_word`.
             ticks: (m,) ticks of their worlds.
         """
+        self._scene.freeze()
         aim_kernel(self._fans, due, bodies)
-        if due.size >= 2 * LEAST_FANS:
+        if due.size >= 2 * LEAST_FANS and not self._alone:
             self._scene.place_all(self._fans, due, bodies)
         in_parts(due.size, LEAST_FANS, partial(self._cast, bodies, due, seeds, ticks))
 
-    def _cast(  # noqa: PLR0913 (the arguments of `measure`, and a part of them)
+    def _cast(
         self,
         bodies: Rows,
         due: IntArray,
@@ -85,7 +91,10 @@ class LidarScans:
         end: int,
     ) -> None:
         fans, rays, noise = self._fans, self._rays, self._noise
-        due, seeds, ticks = due[begin:end], seeds[begin:end], ticks[begin:end]
-        begin_kernel(fans, due, seeds, ticks, self._straight, rays, noise)
-        self._scene.trace(fans, due, rays, bodies)
-        end_kernel(fans, due, seeds, ticks, rays[2], noise, self.ranges.reshape(-1))
+        ranges = self.ranges.reshape(-1)
+        for first in range(begin, end, TOGETHER):
+            part = slice(first, min(first + TOGETHER, end))
+            chosen = due[part]
+            begin_kernel(fans, chosen, seeds[part], ticks[part], self._straight, rays, noise)
+            self._scene.trace(fans, chosen, rays, bodies)
+            end_kernel(fans, chosen, seeds[part], ticks[part], rays[2], noise, ranges)

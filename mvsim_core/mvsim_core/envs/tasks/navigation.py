@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -88,13 +89,14 @@ class Navigation(Task):
         self.draws = self._side**2 + 3 * things
         self._names = [f"box{k + 1}" for k in range(self.boxes)] + list(self.vehicles)
         self.goal: FloatArray = np.zeros((0, 2))  # (agents, 2) m
-        self.distance: FloatArray = np.zeros(0)  # (agents,) m, of the goal
+        # (agents, 3) of the goal: distance [m], cosine and sine of the bearing
+        self.seen: FloatArray = np.zeros((0, 3))
 
     def load(self) -> World:
         """Load a walled square with boxes and robots, which episodes put elsewhere."""
         s, half = self.half, 0.5 * BOX
         corners = [(-s, -s), (s, -s), (s, s), (-s, s), (-s, -s)]
-        ends = [p for pair in zip(corners, corners[1:], strict=False) for p in pair]
+        ends = [p for pair in pairwise(corners) for p in pair]
         walls = "".join(f"<pt>{x:g} {y:g}</pt>" for x, y in ends)
         box = f"<pt>-{half} -{half}</pt><pt>{half} -{half}</pt><pt>{half} {half}</pt>"
         boxes = "".join(
@@ -115,7 +117,7 @@ class Navigation(Task):
     def fields(self, agents: Agents) -> list[Field]:
         """Return distance and bearing of the goal."""
         self.goal = np.zeros((agents.count, 2))
-        self.distance = np.zeros(agents.count)
+        self.seen = np.zeros((agents.count, 3))
         return [
             Field("goal_distance", 0.0, self.diagonal, "m"),
             Field("goal_cos", -1.0, 1.0, "1"),
@@ -136,34 +138,22 @@ class Navigation(Task):
         agents.place(self._names, copies, poses[:, :bodies])
         which = agents.of_copies(copies)
         self.goal[which] = poses[:, bodies:, :2].reshape(-1, 2)
-        self.distance[which] = self._distance(agents, which)
+        self.seen[which] = agents.bearings(self.goal[which], which)
 
     def judge(self, agents: Agents, actions: Floats32) -> Judgement:
         """Reward metres that the goal came nearer, arrival, and no collision."""
-        before = self.distance
-        self.distance = self._distance(agents, ALL)
-        arrived, hit = self.distance < ARRIVED, agents.touched.copy()
-        reward = before - self.distance + ARRIVAL * arrived + COLLISION * hit
-        info = {"distance": self.distance, "success": arrived & ~hit, "collision": hit}
+        before = self.seen[:, 0]
+        self.seen = agents.bearings(self.goal)
+        distance, hit = self.seen[:, 0].copy(), agents.touched.copy()
+        arrived = distance < ARRIVED
+        reward = before - distance + ARRIVAL * arrived + COLLISION * hit
+        info = {"distance": distance, "success": arrived & ~hit, "collision": hit}
         return Judgement(reward, arrived | hit, info)
 
     def write(self, agents: Agents, out: Floats32, which: Which = ALL) -> None:
         """Write distance and bearing of the goal in the vehicle's frame."""
-        x, y, yaw = agents.pose(which)
-        dx, dy = self.goal[which, 0] - x, self.goal[which, 1] - y
-        distance = np.sqrt(dx * dx + dy * dy)
-        c, s = np.cos(yaw), np.sin(yaw)
-        out[:, 0] = distance
-        scale = 1.0 / np.maximum(distance, 1e-9)
-        out[:, 1] = (c * dx + s * dy) * scale
-        out[:, 2] = (c * dy - s * dx) * scale
+        out[:] = self.seen[which]
 
     def memory(self) -> dict[str, Any]:
-        """Return goals and distances."""
-        return {"goal": self.goal, "distance": self.distance}
-
-    def _distance(self, agents: Agents, which: Which) -> FloatArray:
-        dx = self.goal[which, 0] - agents.body("x", which)
-        dy = self.goal[which, 1] - agents.body("y", which)
-        found: FloatArray = np.sqrt(dx * dx + dy * dy)
-        return found
+        """Return goals and where they are."""
+        return {"goal": self.goal, "seen": self.seen}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ class TrailerParking(Task):
         x0, x1, y0, y1 = YARD
         yard = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
         bay = [(MOUTH, HALF_BAY), (BACK, HALF_BAY), (BACK, -HALF_BAY), (MOUTH, -HALF_BAY)]
-        pairs = [*zip(yard, yard[1:], strict=False), *zip(bay, bay[1:], strict=False)]
+        pairs = [*pairwise(yard), *pairwise(bay)]
         walls = "".join(f"<pt>{x:g} {y:g}</pt>" for pair in pairs for x, y in pair)
         car = car_text("robot", NEAR + PIVOT_TRAILER + PIVOT_CAR, 0.0, self._laser)
         return world_of(
@@ -96,7 +97,7 @@ class TrailerParking(Task):
         )
 
     def fields(self, agents: Agents) -> list[Field]:
-        """Return the place of the trailer's axle in the bay's frame, and the angle at the pivot."""
+        """Return the place of the trailer's axle in the bay, and the angle at the pivot."""
         base = agents.batch.base
         first, size = base.entities["trailer"].row, len(base.bodies)
         self._trailers = slice(first, None, size)

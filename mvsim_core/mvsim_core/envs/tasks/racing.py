@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ class Racing(Task):
         walls = ""
         for side in (-0.5 * WIDTH, 0.5 * WIDTH):
             line = self.track.wall(side)
-            pairs = zip(line, line[1:], strict=False)
+            pairs = pairwise(line)
             ends = "".join(f"<pt>{p[0]:.4f} {p[1]:.4f}</pt>" for pair in pairs for p in pair)
             walls += f"<walls><shape>{ends}</shape></walls>"
         x, y = self.track.points[0]

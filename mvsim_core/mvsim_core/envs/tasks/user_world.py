@@ -79,7 +79,7 @@ class UserWorld(Task):
         WorldFileError: The file has errors.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options)
         self,
         world: str | Path,
         vehicle: str | None = None,
