@@ -115,6 +115,19 @@ class Agents:
         if sensor is not None:
             scene = self.batch.runtime.scene
             self._scans = LidarScans(sensor, scene, self._body_rows, self.copy_of)
+        self._warm()
+
+    def _warm(self) -> None:
+        """Load or compile the kernels of a step."""
+        nothing, actions = np.zeros(0, np.int64), np.zeros((0, len(self.actions)), np.float32)
+        layout = Layout(self.actions, scaled=True)
+        values = np.empty(actions.shape)
+        bound_kernel(actions, layout.one, layout.least, layout.most, values)
+        bound_kernel(actions, layout.one, layout.low, layout.high, actions)
+        self.bearings(np.zeros((0, 2)), nothing)
+        if self._scans is not None:
+            words = np.zeros(self.count, np.uint64)
+            self.scan(words, nothing)
 
     def _set_fields(self, vehicle: Any, limits: Limits) -> None:
         """Make the fields of actions and of motion."""

@@ -37,4 +37,5 @@ def episode_words(seeds: Words, episodes: npt.NDArray[np.int64]) -> Words:
 def uniforms(words: Words, count: int) -> FloatArray:
     """Return (m, count) numbers of [0, 1), independent of each other, for (m,) words."""
     numbers = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN
-    return (mix(words[:, None] + numbers) >> _11) * 2.0**-53
+    drawn: FloatArray = (mix(words[:, None] + numbers) >> _11).astype(np.float64) * 2.0**-53
+    return drawn

@@ -87,6 +87,7 @@ def laser_text(rays: int, reach: float, noise: float, z: float, x: float = 0.0) 
     return f"""<sensor class="laser" name="{LIDAR}"><fov_degrees>360</fov_degrees>
       <nrays>{rays}</nrays><max_range>{reach:g}</max_range><sensor_period>0.1</sensor_period>
       <pose_3d>{x:g} 0 {z:g} 0 0 0</pose_3d><range_std_noise>{noise:g}</range_std_noise>
+      <angle_std_noise_deg>0</angle_std_noise_deg>
     </sensor>"""
 
 

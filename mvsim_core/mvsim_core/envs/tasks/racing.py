@@ -46,7 +46,7 @@ def car_text(name: str, x: float, y: float, laser: str = "", yaw_deg: float = 0.
         <pt>2.04 -0.35</pt><pt>1.8 -0.62</pt>
       </shape></chassis>
       <controller class="twist_front_steer_pid">
-        <KP>300</KP><KI>150</KI><KD>0</KD><max_torque>400</max_torque>
+        <KP>300</KP><KI>150</KI><KD>0</KD><max_torque>200</max_torque>
       </controller>
     </dynamics>
     <friction class="default"><mu>0.8</mu><C_damping>0.5</C_damping><C_rr>0.01</C_rr></friction>
