@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ from mvsim_core.state.columns import bound_kernel
 
 #: Size of pictures [pixel].
 PICTURE = (640, 480)
+#: Radius of the rings that mark goals [pixel], and their colour.
+MARK, GREEN = 7.0, (40, 220, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +180,20 @@ class Core:
         return kept
 
     def picture(self, copy: int = 0) -> Any:
-        """Return a picture of a copy from above, (height, width, 3) uint8 RGB."""
+        """Return a picture of a copy from above, (height, width, 3) uint8 RGB, goals in green."""
         world = self.agents.world
         world.restore(self.agents.batch[copy].state())
-        return world.picture(world.whole_view(PICTURE, top=True), PICTURE)
+        view = world.whole_view(PICTURE, top=True)
+        picture = world.picture(view, PICTURE).copy()
+        half = 0.5 * PICTURE[1]
+        per_metre = half / (math.tan(0.5 * view.fov) * (view.eye[2] - view.at[2]))
+        rows, columns = np.mgrid[: PICTURE[1], : PICTURE[0]]
+        for x, y in self.task.goals(self.agents.of_copies(np.array([copy]))):
+            right = columns - 0.5 * PICTURE[0] - (x - view.eye[0]) * per_metre
+            down = rows - half + (y - view.eye[1]) * per_metre
+            away = np.hypot(right, down)
+            picture[(away > MARK - 2.0) & (away < MARK)] = GREEN
+        return picture
 
 
 def seed_words(seeds: Any) -> Words:

@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env
 import mvsim_core.envs  # noqa: F401 (registers)
 from mvsim_core import BuildError, UnknownName
 from mvsim_core.envs import Randomization, TaskState
+from mvsim_core.envs.single import NavigationEnv
 from tests.unit.envs.worlds import IDS, OPTIONS, WORLD
 
 EACH = pytest.mark.parametrize(("name", "options"), OPTIONS, ids=IDS)
@@ -260,3 +261,22 @@ def test_an_episode_is_truncated() -> None:
     env.reset(seed=1)
     ends = [env.step(np.zeros(2, np.float32))[3] for _ in range(3)]
     assert ends == [False, False, True]
+
+
+def test_pictures_show_the_robot_and_its_goal() -> None:
+    env = make("Navigation", rays=0, render_mode="rgb_array").unwrapped
+    env.reset(seed=1)
+    first = env.render()
+    assert (first.shape, first.dtype) == ((480, 640, 3), np.uint8)
+    green = np.argwhere((first == (40, 220, 60)).all(axis=2))
+    x, y = env.core.task.goal[0]
+    down, right = green.mean(axis=0)
+    robot = env.core.agents.batch[0].vehicles["robot"]
+    assert np.sign(right - 319.5) == np.sign(x)
+    assert np.sign(239.5 - down) == np.sign(y)
+    robot.teleport(x, y, 0.0)
+    red = np.argwhere((env.render()[:, :, 0] > 150) & (env.render()[:, :, 1] < 60))
+    assert red.mean(axis=0) == pytest.approx(green.mean(axis=0), abs=4.0)
+    assert make("Navigation", rays=0).unwrapped.render() is None
+    with pytest.raises(BuildError, match="render_mode"):
+        NavigationEnv(render_mode="ansi")

@@ -70,6 +70,10 @@ class Task(ABC):
     def write(self, agents: Agents, out: Floats32, which: Which = ALL) -> None:
         """Write the task's fields of agents, in their units, into columns."""
 
+    def goals(self, which: IntArray) -> FloatArray:
+        """Return (m, 2) places [m] that pictures mark for agents."""
+        return np.zeros((0, 2))
+
     def memory(self) -> dict[str, Any]:
         """Return what a snapshot of the task must keep: arrays by attribute name."""
         return {}

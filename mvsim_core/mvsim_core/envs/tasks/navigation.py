@@ -154,6 +154,10 @@ class Navigation(Task):
         """Write distance and bearing of the goal in the vehicle's frame."""
         out[:] = self.seen[which]
 
+    def goals(self, which: IntArray) -> FloatArray:
+        """Return the goals of agents."""
+        return self.goal[which]
+
     def memory(self) -> dict[str, Any]:
         """Return goals and where they are."""
         return {"goal": self.goal, "seen": self.seen}

@@ -143,6 +143,10 @@ class TrailerParking(Task):
         out[:, 2], out[:, 3] = np.cos(yaw), np.sin(yaw)
         out[:, 4] = self._hitch(agents)[which]
 
+    def goals(self, which: IntArray) -> FloatArray:
+        """Return where the trailer's axle belongs."""
+        return np.zeros((1, 2))
+
     def memory(self) -> dict[str, Any]:
         """Return how far the trailers are from being parked."""
         return {"potential": self.potential}
