@@ -136,7 +136,7 @@ class Agents:
             angle = float(vehicle["max_steer"])
             angle = angle if limits.steering is None else min(angle, limits.steering)
             turn = most * math.tan(angle) / float(vehicle["wheelbase"])
-            self._targets = ("cmd_speed", "cmd_steer")
+            self._targets: tuple[str, ...] = ("cmd_speed", "cmd_steer")
             self.actions = [
                 Field("speed", -most, most, "m/s"),
                 Field("steering", -angle, angle, "rad"),

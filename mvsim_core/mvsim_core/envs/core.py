@@ -121,7 +121,8 @@ class Core:
         count = self.agents.per_copy
         if count == 1:
             return words
-        return (words[:, None] + np.arange(count, dtype=np.uint64)).ravel()
+        each = words[:, None] + np.arange(count, dtype=np.uint64)
+        return each.ravel().astype(np.uint64)
 
     def advance(self, actions: Any) -> Judgement:
         """Let all agents act for one step: (count, width) actions."""

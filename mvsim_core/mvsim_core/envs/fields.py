@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,8 +77,8 @@ class Layout:
         return repeated
 
     @property
-    def space(self) -> Box:
-        """Space of one agent."""
+    def space(self) -> Any:
+        """Space of one agent, a `Box`."""
         return Box(self.low, self.high, dtype=np.float32)
 
     def table(self) -> str:

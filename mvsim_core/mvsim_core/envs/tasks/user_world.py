@@ -134,7 +134,7 @@ class UserWorld(Task):
         """Ask the user's function."""
         pose, hit = self._pose(agents), agents.touched.copy()
         ranges = None if agents.lidar is None else agents.ranges.copy()
-        time = agents.clock * agents.batch.dt
+        time: FloatArray = agents.clock.astype(np.float64) * agents.batch.dt
         state = TaskState(pose, self.before, agents.speed, hit, time, actions, ranges)
         found = self._reward(state)
         reward, ended = found if isinstance(found, tuple) else (found, np.zeros(len(hit), bool))
@@ -163,7 +163,7 @@ def _finite(given: float | None, own: float | None, otherwise: float) -> float:
 
 def _checked(values: Any, like: BoolArray, kind: type) -> Any:
     """Return values as an array with a number an agent."""
-    array = np.asarray(values, dtype=kind)
+    array: Any = np.asarray(values, dtype=kind)
     if array.shape != like.shape:
         raise BuildError(
             f"reward: expected arrays of shape {like.shape}, got one of shape {array.shape}"
