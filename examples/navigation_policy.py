@@ -54,7 +54,8 @@ class Network:
         last = len(self.weights) // 2 - 1
         for k in range(last + 1):
             x = x @ self.weights[2 * k] + self.weights[2 * k + 1]
-            layers.append(x if k == last else np.tanh(x))
+            x = x if k == last else np.tanh(x)
+            layers.append(x)
         return layers
 
     def __call__(self, x: Floats) -> Floats:
