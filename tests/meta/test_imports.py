@@ -18,7 +18,7 @@ ROOMS = (
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),
-    *("world", "assembly", "comms", "bags", "viewer", "bench", "tuning", "cli"),
+    *("world", "assembly", "comms", "bags", "viewer", "envs", "bench", "tuning", "cli"),
 )
 """The rooms of the core from the bottom up: each imports only from those before it."""
 
@@ -32,6 +32,8 @@ ONLY_IN = {
     "mcap": {"bags"},
     "rosbags": {"bags"},
     "viser": {"viewer"},
+    "gymnasium": {"envs"},
+    "pettingzoo": {"envs"},
 }
 """Library -> the parts of the core that may know it."""
 

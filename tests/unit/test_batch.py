@@ -142,3 +142,83 @@ def test_joints_and_islands_are_replicated() -> None:
         for name in ("b", "c", "d"):
             got, want = np.array(copy.blocks[name].pose), np.array(single.blocks[name].pose)
             assert got == pytest.approx(want, abs=1e-9)
+
+
+POST = """<block name="post"><static>true</static><zmax>1</zmax><init_pose>2.5 0 0</init_pose>
+  <shape><pt>-.2 -.2</pt><pt>.2 -.2</pt><pt>.2 .2</pt><pt>-.2 .2</pt></shape></block>"""
+
+
+def bare(*more: str) -> tuple[World, Batch]:
+    """Return a world without sensors and a batch of its copies."""
+    base = load_world(text=text(POST, *more), seed=3)
+    base.remove_sensors()
+    return base, base.replicate(COUNT)
+
+
+def push(batch: Batch, ticks: int) -> None:
+    for copy in batch:
+        copy.vehicles["r1"].set_twist(0.8, 0.0, 0.0)
+    for _ in range(ticks):
+        batch.step()
+
+
+def test_some_copies_are_reset_at_once_and_the_others_go_on() -> None:
+    rope = '<joint type="distance" body_a="b" body_b="d" min_length="0" max_length="2"/>'
+    more = (block("b", "1.2 3 0", "0.5 0 0", mass=3), block("d", "-0.2 3 0"), rope)
+    _, batch = bare(*more)
+    _, one_by_one = bare(*more)
+    for it in (batch, one_by_one):
+        push(it, 500)
+    assert batch[1].vehicles["r1"].in_collision
+    batch.reset_copies(np.array([3, 1]), np.array([50, 51]))
+    one_by_one[3].reset(50)
+    one_by_one[1].reset(51)
+    assert [copy.ticks for copy in batch] == [500, 0, 500, 0, 500]
+    for it in (batch, one_by_one):
+        push(it, 700)
+    for got, want in zip(batch, one_by_one, strict=True):
+        assert differences(got.state(), want.state()) == []
+
+
+def test_bodies_of_copies_are_placed_as_by_teleports() -> None:
+    _, batch = bare()
+    _, teleported = bare()
+    poses = np.array([[[0.5, 1.0, 0.3], [2.5, 1.6, 0.2]], [[-1.0, 0.0, 0.0], [0.6, 0.0, 0.7]]])
+    for it in (batch, teleported):
+        push(it, 50)
+    batch.place(["r1", "post"], np.array([4, 0]), poses)
+    for k, of_copy in zip((4, 0), poses, strict=True):
+        teleported[k].vehicles["r1"].teleport(*of_copy[0])
+        teleported[k].blocks["post"].teleport(*of_copy[1])
+    for it in (batch, teleported):
+        push(it, 400)
+    assert batch[0].vehicles["r1"].in_collision  # where the post is now
+    for got, want in zip(batch, teleported, strict=True):
+        assert differences(got.state(), want.state()) == []
+    with pytest.raises(UnknownName, match="pots"):
+        batch.place(["pots"], np.array([0]), poses[:1, :1])
+
+
+def test_a_reset_takes_static_blocks_back_to_where_they_collide() -> None:
+    _, batch = bare()
+    batch.place(["post"], np.array([2]), np.array([[[0.0, 5.0, 0.0]]]))
+    batch[3].blocks["post"].teleport(0.0, 5.0, 0.0)
+    batch.step()
+    batch.reset_copies(np.array([2]))
+    batch[3].reset()
+    push(batch, 600)
+    reached = [copy.vehicles["r1"].pose.x for copy in batch]
+    assert reached == pytest.approx([reached[0]] * COUNT, abs=1e-9)
+
+
+def test_copies_of_a_world_without_sensors_have_none() -> None:
+    base, batch = bare()
+    assert [copy.all_sensors() for copy in batch] == [[]] * COUNT
+    push(batch, 30)
+    base.restore(batch[1].state())
+    assert base.vehicles["r1"].pose == batch[1].vehicles["r1"].pose
+
+
+def test_hundreds_of_copies_have_blocks() -> None:
+    base = load_world(text=world(cart(controller=twist_pid(60, 30, 80)), POST))
+    assert len(base.replicate(310)) == 310

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 MODULES = ("mvsim_core.bench.steps", "mvsim_core.bench.sensors")
 #: Of a checkout.
-FURTHER = ("benchmarks.worlds", "benchmarks.sensors3d")
+FURTHER = ("benchmarks.worlds", "benchmarks.sensors3d", "benchmarks.envs")
 
 
 @dataclass(frozen=True, slots=True)

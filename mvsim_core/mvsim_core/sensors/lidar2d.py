@@ -213,9 +213,9 @@ class LidarBatch(SensorBatch):
         self._noise = with_room(self._noise, end)
         self._ranges = with_room(self._ranges, end)
         part = slice(first, first + sensor.n)
-        straight = _directions(sensor.angle_min, sensor.angle_increment, sensor.n)
+        straight = fan_directions(sensor.angle_min, sensor.angle_increment, sensor.n)
         self._straight[:, part] = self._rays[:2, part] = straight
-        self._fans[place] = _fan_of(sensor, first)
+        self._fans[place] = fan_of(sensor, first)
         return place
 
     def remove(self, place: int) -> None:
@@ -256,12 +256,13 @@ class LidarBatch(SensorBatch):
         assert self._scene is not None
         fans, rays, noise = self._fans, self._rays, self._noise
         due, seeds = due[begin:end], seeds[begin:end]
-        _begin_kernel(fans, due, seeds, tick, self._straight, rays, noise)
+        ticks = np.full(due.size, tick)
+        begin_kernel(fans, due, seeds, ticks, self._straight, rays, noise)
         self._scene.trace(fans, due, rays, bodies)
-        _end_kernel(fans, due, seeds, tick, rays[2], noise, self._ranges)
+        end_kernel(fans, due, seeds, ticks, rays[2], noise, self._ranges)
 
 
-def _fan_of(sensor: Lidar2d, first: int) -> tuple[float, ...]:
+def fan_of(sensor: Lidar2d, first: int) -> tuple[float, ...]:
     """Return one row of FAN."""
     given: tuple[float, ...] = (
         *(sensor.body, sensor.copy, sensor.name_word, first, sensor.n),
@@ -282,7 +283,7 @@ def _mounted(mount: Pose) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=64)
-def _directions(angle_min: float, step: float, n: int) -> FloatArray:
+def fan_directions(angle_min: float, step: float, n: int) -> FloatArray:
     """Return (2, n) cosines and sines of the rays of a fan."""
     angles = angle_min + step * np.arange(n, dtype=np.float64)
     return read_only(np.array([np.cos(angles), np.sin(angles)]))
@@ -298,22 +299,25 @@ def _cos_sin(angle: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def _begin_kernel(  # noqa: PLR0913 (arrays of a kernel)
+def begin_kernel(  # noqa: PLR0913 (arrays of a kernel)
     fans: Rows,
     due: IntArray,
     seeds: WordArray,
-    tick: int,
+    ticks: IntArray,
     straight: FloatArray,
     rays: FloatArray,
     noise: FloatArray,
 ) -> None:
-    """Make the rays as long as they can be, each turned by its error of angle."""
+    """Make the rays as long as they can be, each turned by its error of angle.
+
+    Noise of the lidar ``due[j]`` is that of the seed ``seeds[j]`` and the tick ``ticks[j]``.
+    """
     for j in range(due.size):
         fan = fans[due[j]]
         sigma = fan.angle_sigma
         largest = 0.0
         if sigma > 0.0:
-            normals_kernel(seeds[j], fan.name, tick, ANGLE, noise, fan.first, fan.n)
+            normals_kernel(seeds[j], fan.name, ticks[j], ANGLE, noise, fan.first, fan.n)
         for i in range(fan.first, fan.first + fan.n):
             rays[2, i] = fan.range_max
             if sigma > 0.0:
@@ -326,11 +330,11 @@ def _begin_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @njit(cache=True, nogil=True)
-def _end_kernel(  # noqa: PLR0913 (arrays of a kernel)
+def end_kernel(  # noqa: PLR0913 (arrays of a kernel)
     fans: Rows,
     due: IntArray,
     seeds: WordArray,
-    tick: int,
+    ticks: IntArray,
     lengths: FloatArray,
     noise: FloatArray,
     ranges: Ranges,
@@ -340,7 +344,7 @@ def _end_kernel(  # noqa: PLR0913 (arrays of a kernel)
         fan = fans[due[j]]
         sigma = fan.range_sigma
         if sigma > 0.0:
-            normals_kernel(seeds[j], fan.name, tick, READING, noise, fan.first, fan.n)
+            normals_kernel(seeds[j], fan.name, ticks[j], READING, noise, fan.first, fan.n)
         for i in range(fan.first, fan.first + fan.n):
             r = lengths[i]
             if r >= fan.range_max:

@@ -188,6 +188,11 @@ class ContactData:
             self._pending.extend(self._chain(body))
         self.scratch.near_valid = False
 
+    def shapes_moved(self, shapes: IntArray) -> None:
+        """Renew the places of shapes of static bodies that were moved."""
+        self._pending.extend(shapes.tolist())
+        self.scratch.near_valid = False
+
     # ------------------------------------------------------------ joints
     def add_joint(self, a: int, b: int, settings: JointSettings) -> int:
         """Join two rows of BODY, which then do not collide, and return the row of the joint.

@@ -126,7 +126,9 @@ class Ground:
             self._keep(entity, "corners", int(piece["first"][0]), len(corners))
             self._carried.add(row)
         px, py, far = (float(piece[k][0]) for k in ("px", "py", "far"))
-        if self._nearby.add(row, px, py, far) > MAX_CROWD and entity is not None:
+        crowd = self._nearby.add(row, px, py, far)
+        # further copies of a replicated world repeat the places of the first one
+        if entity is not None and crowd > MAX_CROWD and bodies["copy"][entity.row] == 0:
             raise crowd_error(entity.name, entity.spec.where, (px, py))
 
     def height(self, x: float, y: float, below: float) -> float:

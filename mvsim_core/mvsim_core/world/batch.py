@@ -9,7 +9,7 @@ other's sensors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, cast
@@ -19,9 +19,9 @@ import numpy as np
 from mvsim_core.errors import BuildError, require_number
 from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.solver.contact_data import ContactData
-from mvsim_core.state.arrays import IntArray, Rows
+from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, FloatArray, IntArray, Rows
 from mvsim_core.state.entities import Entity, Material, new_token
-from mvsim_core.world.base import Entities
+from mvsim_core.world.base import STILL, Entities
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import TABLES, Data, JointState
 from mvsim_core.world.handles import ByName
@@ -192,6 +192,8 @@ class Batch:
         self._copies = [WorldCopy(self, k, base.seed + k) for k in range(count)]
         for copy in self._copies:
             self._fill(copy)
+        self._blank = _Blank(self.base, self._copies, self._shapes)
+        for copy in self._copies:
             self.restore_copy(copy, self.base, copy.seed)
 
     def __len__(self) -> int:
@@ -249,6 +251,86 @@ class Batch:
         """Reset all copies; copy k gets seed + k, or keeps its seed."""
         for k, copy in enumerate(self._copies):
             copy.reset(None if seed is None else seed + k)
+
+    def reset_copies(self, copies: IntArray, seeds: IntArray | None = None) -> None:
+        """Return some copies to the state that was replicated; the others go on.
+
+        Of copies without sensors all are reset by one assignment a table.
+
+        Args:
+            copies: (m,) their numbers, each once.
+            seeds: (m,) seeds from now on; None: they keep theirs.
+        """
+        if seeds is not None:
+            for k, seed in zip(copies.tolist(), seeds.tolist(), strict=True):
+                self._copies[k].data.seed = seed
+        if self.base.sensors or len(self.base.contacts.contacts):
+            for k in copies.tolist():
+                self._copies[k].reset()
+            return
+        count = len(self)
+        for name, rows in self._blank.tables.items():
+            table = getattr(self.data, name).reshape(count, -1)
+            table[copies] = rows
+            for field, target in REFERENCES.get(name, {}).items():
+                given = rows[field]
+                shifts = np.where(given >= 0, copies[:, None] * self._sizes[target], 0)
+                table[field][copies] = given + shifts
+        self.data.bodies["copy"].reshape(count, -1)[copies] = copies[:, None]
+        self.data.clock[copies] = self.base.clock[0]
+        contacts = self.data.contacts
+        if len(contacts.contacts):
+            chosen = np.zeros(count + 1, bool)  # the last one: shapes that all copies share
+            chosen[copies] = True
+            held = contacts.contacts
+            ends = (self._shape_copy[held["shape_a"]], self._shape_copy[held["shape_b"]])
+            contacts.contacts = held[~(chosen[ends[0]] | chosen[ends[1]])]
+        for rows, source in self._blank.joints:
+            for field in IMPULSES:
+                contacts.joints.rows[field][rows[copies]] = source[field]
+        contacts.shapes_moved(self._blank.static[copies].ravel())
+
+    def place(self, names: Sequence[str], copies: IntArray, poses: FloatArray) -> None:
+        """Move bodies of some copies, each to a pose of its own, at rest.
+
+        Overlaps are not reported. On ground with relief, and for welded bodies, it is as slow as
+        the teleport of each.
+
+        Args:
+            names: Of m entities.
+            copies: (n,) numbers of the copies, each once.
+            poses: (n, m, 3) x, y [m] and yaw [rad].
+
+        Raises:
+            UnknownName: There is no entity of a name.
+        """
+        data, size = self.data, self._sizes["bodies"]
+        entities = [self._copies[0].entity(name) for name in names]
+        if data.relief or len(data.followers):
+            for k, of_copy in zip(copies.tolist(), poses.tolist(), strict=True):
+                for name, pose in zip(names, of_copy, strict=True):
+                    self._copies[k].teleport(name, *pose)
+            return
+        rows = size * copies[:, None] + np.array([entity.row for entity in entities])
+        for k, field in enumerate(("x", "y", "yaw")):
+            data.bodies[field][rows] = poses[:, :, k]
+        static = data.bodies["kind"][rows[0]] == STATIC if len(rows) else np.zeros(0, bool)
+        moving = rows[:, ~static]
+        if moving.size:
+            for field in STILL:
+                data.bodies[field][moving] = 0.0
+        for entity in entities:
+            if entity.n_wheels:
+                wheels = entity.wheel0 + np.arange(entity.n_wheels)
+                at = self._sizes["wheels"] * copies[:, None] + wheels
+                data.wheels["omega"][at] = 0.0
+            if len(entity.model.limits):
+                limits = entity.limit0 + np.arange(len(entity.model.limits))
+                at = self._sizes["limits"] * copies[:, None] + limits
+                for field in LIMIT_MEMORY:
+                    data.limits[field][at] = 0.0
+        shapes = [self._blank.of_body[entity.row][copies] for entity in entities]
+        data.contacts.shapes_moved(np.concatenate([s.ravel() for s in shapes]))
 
     # ------------------------------------------------------------ for copies
     def contacts_of(self, copy: WorldCopy) -> list[Contact]:
@@ -309,6 +391,7 @@ class Batch:
         copy.data.seed = seed
         self.data.relief = self.data.relief or snapshot.relief
         self._restore_contacts(copy, snapshot)
+        self.data.contacts.shapes_moved(self._blank.static[copy.index])
         self._restore_sensors(copy, snapshot)
 
     def _restore_contacts(self, copy: WorldCopy, snapshot: Data) -> None:
@@ -351,14 +434,42 @@ class Batch:
         run, data = self.runtime, self.data
         entities = list(copy.data.entities.values())
         run.add(entities, data)
-        for entity in entities:
-            run.new_sensors(entity, copy.index)
-        copy._fixed_sensors = self.model.assembler.sensors(None, run.scene, run.scene3d)
+        if self.base.sensors:  # else the world has none, or they were removed
+            for entity in entities:
+                run.new_sensors(entity, copy.index)
+            copy._fixed_sensors = self.model.assembler.sensors(None, run.scene, run.scene3d)
         for sensor in copy._fixed_sensors:
             sensor.bind_rows(copy=copy.index)
         for name, joint in self.base.joints.items():
             target = self.base.pivots["target"][joint.pivot] if joint.pivot >= 0 else 0.0
             connect(copy.data, name, float(target))
+
+
+class _Blank:
+    """What a reset of copies writes, and where.
+
+    Attributes:
+        tables: Rows of the tables as they were replicated.
+        joints: For each joint its row in each copy (copies,), and the row to return to.
+        static: (copies, m) shapes of the static bodies, which have places in the solver's grid.
+        of_body: For each row of BODY of the base its static shapes, (copies, m).
+    """
+
+    def __init__(self, base: Data, copies: list[WorldCopy], shapes: list[IntArray]) -> None:
+        """Look all up once."""
+        self.tables = {name: getattr(base, name) for name in OWN if len(getattr(base, name))}
+        self.joints: list[tuple[IntArray, Any]] = []
+        for name, joint in base.joints.items():
+            if joint.joint >= 0:
+                rows = np.array([copy.data.joints[name].joint for copy in copies])
+                self.joints.append((rows, base.contacts.joints.rows[joint.joint].copy()))
+        numbers = np.array(shapes)
+        bodies = base.contacts.shapes.rows["body"]
+        still = (bodies >= 0) & (base.bodies["kind"][np.maximum(bodies, 0)] == STATIC)
+        self.static: IntArray = numbers[:, still]
+        self.of_body: list[IntArray] = [
+            numbers[:, still & (bodies == row)] for row in range(len(base.bodies))
+        ]
 
 
 def _entity_of(entity: Entity, sizes: dict[str, int], index: int) -> Entity:

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Throughput of vector environments, in agent steps a second.
+
+`python -m benchmarks.envs [--cores N] [--json]` prints the table of docs/learning.md: random
+actions, episodes of 20 s simulated that end by collisions, arrivals or time, resets included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+COPIES = (1, 10, 100, 1000)
+SECONDS = 1.0  # of measuring
+EPISODE = 4000  # physics steps
+#: Rays, boxes and physics steps of an agent step.
+KINDS = {
+    "no lidar": (0, 0, 1),
+    "64 rays, 20 boxes": (64, 20, 1),
+    "64 rays, 20 boxes, 20 physics steps": (64, 20, 20),
+}
+
+
+def measure(kind: str, copies: int, seconds: float = SECONDS) -> dict[str, float]:
+    """Return agent steps a second of wall time and of processor time, and resets a step."""
+    import gymnasium
+
+    import mvsim_core.envs  # noqa: F401 (registers)
+
+    rays, boxes, skip = KINDS[kind]
+    options: dict[str, Any] = {"rays": rays, "obstacles": boxes, "frame_skip": skip}
+    envs = gymnasium.make_vec(
+        "mvsim/Navigation-v0", copies, max_episode_steps=EPISODE // skip, **options
+    )
+    envs.reset(seed=0)
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1.0, 1.0, (64, copies, 2)).astype(np.float32)
+    for k in range(20):
+        envs.step(actions[k])
+    steps = resets = 0
+    wall, used = perf_counter(), process_time()
+    while perf_counter() - wall < seconds:
+        # an action lasts for 0.1 s, as robots are driven
+        _, _, ended, cut, _ = envs.step(actions[steps * skip // 20 % len(actions)])
+        resets += int(np.count_nonzero(ended | cut))
+        steps += 1
+    wall, used = perf_counter() - wall, process_time() - used
+    done = steps * copies
+    return {"wall": done / wall, "processor": done / used, "resets": resets / done}
+
+
+def _microseconds(kind: str, copies: int) -> dict[str, float]:
+    return {"agent step": 1e6 / measure(kind, copies)["wall"]}
+
+
+STEPS: dict[str, Callable[[], dict[str, float]]] = {
+    f"envs: {kind}, {copies} copies": partial(_microseconds, kind, copies)
+    for kind in KINDS
+    for copies in COPIES
+}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="agent steps a second of vector environments")
+    parser.add_argument("--cores", type=int, default=1, help="processor cores to use")
+    parser.add_argument("--copies", type=int, nargs="*", default=COPIES)
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    given = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
+    results = {kind: {n: measure(kind, n) for n in given.copies} for kind in KINDS}
+    if given.json:
+        print(json.dumps({"cores": given.cores, "agent_steps_per_second": results}, indent=1))
+        return
+    print(f"agent steps a second on {given.cores} core(s): by wall time (by processor time)\n")
+    print("| copies | " + " | ".join(KINDS) + " |")
+    print("|---:|" + "---:|" * len(KINDS))
+    for n in given.copies:
+        cells = [f"{r[n]['wall']:,.0f} ({r[n]['processor']:,.0f})" for r in results.values()]
+        print(f"| {n:,} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
