@@ -47,7 +47,8 @@ class FunctionName:
             found = getattr(found, part, None)
         if not callable(found):
             raise ArgumentError(f"{home} has no function {name!r}")
-        return found
+        function: Callable[..., Any] = found
+        return function
 
     def files(self) -> set[str]:
         """Return the function's file and the modules beside it that are imported."""

@@ -14,7 +14,7 @@ from typing import Any
 from mvsim_core import progress, threads
 from mvsim_core.batches.errors import BatchError
 from mvsim_core.batches.files import files_of_functions
-from mvsim_core.batches.functions import function_name
+from mvsim_core.batches.functions import FunctionName, function_name
 from mvsim_core.batches.journal import Journal
 from mvsim_core.batches.outcome import Outcome
 from mvsim_core.batches.plan import ALL, Plan, Run, make_plan
@@ -32,7 +32,7 @@ from mvsim_core.batches.workers import (
 from mvsim_core.errors import UnknownName, WorldFileError, require_number
 from mvsim_core.xmlfile import UsedVariables, read_world
 
-Function = Callable[..., Any] | str | None
+Function = Callable[..., Any] | FunctionName | str | None
 #: Most workers of a machine.
 MOST_WORKERS = 1024
 #: Workers that may end in succession without having taken a run.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from mvsim_core.cli.command import wrong
-from mvsim_core.cli.options import Twist, World
+from mvsim_core.cli.options import Twist, TwistOption, World
 
 if TYPE_CHECKING:
     from mvsim_core.batches import Results
@@ -96,13 +96,14 @@ def batch(  # noqa: PLR0913 (one argument for each option)
     patterns = [p.strip() for p in columns.split(",")] if columns is not None else []
     if not all(patterns):
         raise wrong("--columns", f"expected names or patterns, got {columns!r}")
+    twists: list[TwistOption] = [*(twist or ())]  # type: ignore[list-item]  # after its callback
     try:
         results = run(
             world,
             seeds=given,
             variables=variables,
             time=time,
-            twists={name: (vx, 0.0, wz) for name, vx, wz in twist or ()},
+            twists={one.name: (one.vx, 0.0, one.wz) for one in twists},
             setup=names["--setup"],
             drive=names["--drive"],
             measure=names["--measure"],
