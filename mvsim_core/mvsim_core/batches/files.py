@@ -11,7 +11,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from mvsim_core.batches.plan import Plan
+from mvsim_core.batches.plan import StudyPlan
 
 
 class FileLog:
@@ -72,7 +72,7 @@ def hash_of(path: str) -> str | None:
         return None
 
 
-def files_of_functions(plan: Plan) -> dict[str, str]:
+def files_of_functions(plan: StudyPlan) -> dict[str, str]:
     """Return paths and hashes of the files that the user's functions come from."""
     paths = {str(Path(p).absolute()) for f in plan.functions.values() for p in f.files()}
     return {path: digest for path in sorted(paths) if (digest := hash_of(path)) is not None}

@@ -18,7 +18,7 @@ from typing import IO, Any
 from mvsim_core import __version__
 from mvsim_core.batches.errors import BatchError
 from mvsim_core.batches.files import hash_of
-from mvsim_core.batches.outcome import Outcome
+from mvsim_core.batches.outcome import RunOutcome
 
 SUFFIX = ".journal"
 KIND = "mvsim batch 1"
@@ -44,7 +44,7 @@ class Journal:
             BatchError: It belongs to another study, its files have changed, another process uses
                 it, or it cannot be read or written.
         """
-        self.done: dict[int, Outcome] = {}
+        self.done: dict[int, RunOutcome] = {}
         self.resumed = 0
         self.path = None if output is None else output.with_name(output.name + SUFFIX)
         self._files: dict[str, str] = {}
@@ -53,15 +53,21 @@ class Journal:
             return
         try:
             self._file = self._open(self.path)
-            lines = self._lines()
-            if lines:
-                self._check(lines[0], settings)
-                self._read(lines[1:])
-            else:
-                self._write({"kind": KIND, "version": __version__, "settings": settings})
-        except OSError as error:
-            raise BatchError(f"{self.path}: {error.strerror}") from None
-        self.add_files(own)
+            self._begin(settings)
+            self.add_files(own)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise BatchError(f"{self.path}: {error.strerror}") from None
+            raise
+
+    def _begin(self, settings: dict[str, Any]) -> None:
+        lines = self._lines()
+        if lines:
+            self._check(lines[0], settings)
+            self._read(lines[1:])
+        else:
+            self._write({"kind": KIND, "version": __version__, "settings": settings})
 
     def _open(self, path: Path) -> IO[bytes]:
         file = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed by `close`)
@@ -107,7 +113,7 @@ class Journal:
             if "files" in line:
                 self._files.update(line["files"])
             else:
-                self.done[line["run"]] = Outcome(line["run"], line["row"], line["error"])
+                self.done[line["run"]] = RunOutcome(line["run"], line["row"], line["error"])
         self.resumed = len(self.done)
         for path, digest in self._files.items():
             if hash_of(path) != digest:
@@ -129,7 +135,7 @@ class Journal:
         if new:
             self._write({"files": new})
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: RunOutcome) -> None:
         """Keep the outcome of a run.
 
         Raises:
@@ -139,7 +145,7 @@ class Journal:
         line = {"run": outcome.number, "row": outcome.row, "error": outcome.error}
         self._write(line)
         row = json.loads(json.dumps(outcome.row))  # as after an interruption
-        self.done[outcome.number] = Outcome(outcome.number, row, outcome.error)
+        self.done[outcome.number] = RunOutcome(outcome.number, row, outcome.error)
 
     def _write(self, line: dict[str, Any]) -> None:
         if self._file is None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 Cell = float | int | str | bool | None
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """What became of a run: its columns, or why it failed; and the files that were new to it."""
 
     number: int

@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StudyPlan:
     """A study, without what has no influence on its results.
 
     Attributes:
@@ -99,7 +99,7 @@ def make_plan(
     time: float,
     twists: Mapping[str, Sequence[float]],
     functions: Mapping[str, FunctionName | None],
-) -> Plan:
+) -> StudyPlan:
     """Check the parts of a study and put them together.
 
     Raises:
@@ -107,7 +107,7 @@ def make_plan(
         BatchError: There are too many runs.
     """
     require_number("time", time, "s", least=0.0)
-    plan = Plan(
+    plan = StudyPlan(
         world=Path(world).absolute(),
         seeds=_checked_seeds(seeds),
         variables=tuple((name, _checked_values(name, v)) for name, v in variables.items()),

@@ -5,25 +5,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from mvsim_core.batches.errors import BatchError
 from mvsim_core.batches.files import FileLog
-from mvsim_core.batches.outcome import Outcome
-from mvsim_core.batches.plan import Plan, Run
+from mvsim_core.batches.outcome import RunOutcome
+from mvsim_core.batches.plan import Run, StudyPlan
 from mvsim_core.batches.workers import Ended, Loaded, Message, Ready, Worker
 
 
-class Actor:
+class RayActor:
     """What runs in a process of Ray."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: StudyPlan) -> None:
         """Load the functions of the plan."""
-        from mvsim_core.batches.runner import Runner
+        from mvsim_core.batches.simulator import RunSimulator
 
-        self._runner = Runner(plan, FileLog())
+        self._runner = RunSimulator(plan, FileLog())
 
     def ready(self) -> Message:
         """Return that it takes runs."""
@@ -35,7 +34,7 @@ class Actor:
             self._runner.load(run)
         return Loaded()
 
-    def run(self, run: Run) -> Outcome:
+    def run(self, run: Run) -> RunOutcome:
         """Carry out a run."""
         return self._runner.run(run)
 
@@ -43,29 +42,28 @@ class Actor:
 class RayWorker:
     """An actor, and the messages that it has not sent yet."""
 
-    def __init__(self, actor: Any, kill: Callable[[Any], object]) -> None:
+    def __init__(self, ray: Any, actor: Any) -> None:
         """Ask it whether it is ready."""
-        self.actor = actor
         self.pending = [actor.ready.remote()]
-        self._kill = kill
+        self._ray = ray
+        self._actor = actor
         self._first = True
 
     def send(self, run: Run) -> None:
-        """Let it carry out a run."""
-        if self._first:
-            self.pending.append(self.actor.load.remote(run))
+        """Let it carry out a run; the first time its world is loaded as a call of its own."""
+        load = self._actor.load.remote(run) if self._first else self._ray.put(Loaded())
         self._first = False
-        self.pending.append(self.actor.run.remote(run))
+        self.pending += [load, self._actor.run.remote(run)]
 
     def kill(self) -> None:
         """End it at once."""
-        self._kill(self.actor)
+        self._ray.kill(self._actor)
 
 
 class RayWorkers:
     """The workers of a cluster: that of RAY_ADDRESS, else one of this machine."""
 
-    def __init__(self, plan: Plan, count: int) -> None:
+    def __init__(self, plan: StudyPlan, count: int) -> None:
         """Connect to it, or start it.
 
         Raises:
@@ -87,11 +85,11 @@ class RayWorkers:
                 ray.init(log_to_driver=False, logging_level="ERROR", **place)
             except Exception as error:
                 raise BatchError(f"Ray does not start: {error}") from None
-        self._actor = ray.remote(num_cpus=1, max_restarts=0)(Actor)
+        self._actor = ray.remote(num_cpus=1, max_restarts=0)(RayActor)
 
     def start(self) -> RayWorker:
         """Start one more."""
-        self._workers.append(RayWorker(self._actor.remote(self._plan), self._ray.kill))
+        self._workers.append(RayWorker(self._ray, self._actor.remote(self._plan)))
         return self._workers[-1]
 
     def wait(self, seconds: float | None) -> list[tuple[Worker, Message]]:

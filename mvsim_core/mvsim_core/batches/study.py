@@ -16,8 +16,8 @@ from mvsim_core.batches.errors import BatchError
 from mvsim_core.batches.files import files_of_functions
 from mvsim_core.batches.functions import FunctionName, function_name
 from mvsim_core.batches.journal import Journal
-from mvsim_core.batches.outcome import Outcome
-from mvsim_core.batches.plan import ALL, Plan, Run, make_plan
+from mvsim_core.batches.outcome import RunOutcome
+from mvsim_core.batches.plan import ALL, Run, StudyPlan, make_plan
 from mvsim_core.batches.table import Results, check_output, table_of
 from mvsim_core.batches.workers import (
     Ended,
@@ -25,7 +25,6 @@ from mvsim_core.batches.workers import (
     LocalWorkers,
     Message,
     Ready,
-    Report,
     Worker,
     Workers,
 )
@@ -74,7 +73,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
         measure: Called with the world at the end; returns a dict of more columns.
         workers: How many processes; None: one for each core.
         ray: Let Ray run them, on the cluster of RAY_ADDRESS if that is set.
-        timeout: Most wall time of a run [s]; None: any.
+        timeout: Most wall time of a run, without loading [s]; None: any.
         output: File of the table; with it an interrupted study continues where it was.
         columns: Patterns of the measured columns to keep, such as "*.distance"; none: all.
 
@@ -119,7 +118,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
         journal.close()
 
 
-def check_world(plan: Plan) -> None:
+def check_world(plan: StudyPlan) -> None:
     """Check what concerns all runs: the file, the names of variables and vehicles.
 
     Raises:
@@ -147,7 +146,12 @@ def check_world(plan: Plan) -> None:
 
 
 def carry_out(
-    plan: Plan, todo: Sequence[Run], journal: Journal, count: int, ray: bool, timeout: float | None
+    plan: StudyPlan,
+    todo: Sequence[Run],
+    journal: Journal,
+    count: int,
+    ray: bool,
+    timeout: float | None,
 ) -> None:
     """Carry out runs and keep their outcomes in the journal."""
     workers: Workers
@@ -205,12 +209,6 @@ class _Execution:
             one = self._todo.popleft()
             self._busy[worker] = one
             worker.send(one)
-            if self._warm:
-                self._limit(worker)
-
-    def _limit(self, worker: Any) -> None:
-        if self._timeout is not None:
-            self._deadlines[worker] = wall.monotonic() + self._timeout
 
     def _patience(self) -> float | None:
         """Return how long to wait for messages [s]: the bar shows the time that goes by."""
@@ -224,13 +222,13 @@ class _Execution:
                 self._idle.append(worker)
                 self._bad_starts = 0
             case Loaded():
-                if not self._warm:
-                    self._limit(worker)
                 self._warm = True
-            case Report(text=text):
+                if self._timeout is not None:
+                    self._deadlines[worker] = wall.monotonic() + self._timeout
+            case ProgressLine(text=text):
                 if not self._warm:
                     progress.announce(text)
-            case Outcome():
+            case RunOutcome():
                 self._warm = True
                 self._journal.add(message)
                 self._free(worker)
@@ -262,7 +260,7 @@ class _Execution:
             self._start()
 
     def _fail(self, one: Run, text: str) -> None:
-        self._journal.add(Outcome(one.number, {}, text))
+        self._journal.add(RunOutcome(one.number, {}, text))
 
     def _end_overdue(self) -> None:
         now = wall.monotonic()

@@ -16,8 +16,8 @@ from typing import Any
 
 from mvsim_core.batches.errors import BatchError
 from mvsim_core.batches.journal import write_whole
-from mvsim_core.batches.outcome import Cell, Outcome
-from mvsim_core.batches.plan import ERROR, Plan, Run, column_of
+from mvsim_core.batches.outcome import Cell, RunOutcome
+from mvsim_core.batches.plan import ERROR, Run, StudyPlan, column_of
 
 SUFFIXES = (".parquet", ".csv", ".json")
 
@@ -77,7 +77,7 @@ def check_output(path: Path) -> None:
 
 
 def table_of(
-    plan: Plan, runs: Iterable[Run], done: Mapping[int, Outcome], wanted: Sequence[str]
+    plan: StudyPlan, runs: Iterable[Run], done: Mapping[int, RunOutcome], wanted: Sequence[str]
 ) -> Results:
     """Return the table of a study.
 

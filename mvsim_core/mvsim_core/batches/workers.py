@@ -18,8 +18,8 @@ from multiprocessing import connection
 from typing import Any, NamedTuple, Protocol
 
 from mvsim_core.batches.files import FileLog
-from mvsim_core.batches.outcome import Outcome
-from mvsim_core.batches.plan import Plan, Run
+from mvsim_core.batches.outcome import RunOutcome
+from mvsim_core.batches.plan import Run, StudyPlan
 from mvsim_core.progress import reporting
 
 #: Time that workers get to end by themselves [s].
@@ -31,10 +31,10 @@ class Ready(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The world of the worker's first run is loaded: its kernels are compiled."""
+    """The world of the worker's run is loaded: its kernels are compiled."""
 
 
-class Report(NamedTuple):
+class ProgressLine(NamedTuple):
     """A line about the progress of the first loading."""
 
     text: str
@@ -46,14 +46,14 @@ class Ended(NamedTuple):
     reason: str
 
 
-Message = Ready | Loaded | Report | Outcome | Ended
+Message = Ready | Loaded | ProgressLine | RunOutcome | Ended
 
 
 class Worker(Protocol):
     """A process somewhere that carries out runs."""
 
     def send(self, run: Run) -> None:
-        """Let it carry out a run; its messages follow, the last one an `Outcome` or `Ended`."""
+        """Let it carry out a run; its messages follow, the last one an `RunOutcome` or `Ended`."""
 
     def kill(self) -> None:
         """End it at once, whatever it does."""
@@ -78,7 +78,7 @@ class Workers(Protocol):
 class LocalWorker:
     """A process of this machine."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: StudyPlan) -> None:
         """Start it."""
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
@@ -118,7 +118,7 @@ class LocalWorker:
 class LocalWorkers:
     """The processes of this machine."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: StudyPlan) -> None:
         """Start none yet."""
         self._plan = plan
         self._workers: list[LocalWorker] = []
@@ -168,23 +168,22 @@ def _signal_text(number: int) -> str:
         return f"signal {number}"
 
 
-def _serve(pipe: Any, plan: Plan) -> None:
+def _serve(pipe: Any, plan: StudyPlan) -> None:
     """Carry out runs until the parent ends it; the main function of a worker."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from mvsim_core.batches.runner import Runner
+    from mvsim_core.batches.simulator import RunSimulator
 
-    runner = Runner(plan, FileLog())
+    runner = RunSimulator(plan, FileLog())
     first = True
 
     def loaded() -> None:
         nonlocal first
-        if first:
-            pipe.send(Loaded())
         first = False
+        pipe.send(Loaded())
 
     def report(line: str) -> None:
         if first:
-            pipe.send(Report(line))
+            pipe.send(ProgressLine(line))
 
     pipe.send(Ready())
     with reporting(report):

@@ -75,7 +75,9 @@ def batch(  # noqa: PLR0913 (one argument for each option)
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(help="Most wall time of a run, else it has failed [s].", min=0.001),
+        typer.Option(
+            help="Most wall time of a run, without loading, else it has failed [s].", min=0.001
+        ),
     ] = None,
     ray: Annotated[
         bool, typer.Option("--ray", help="Let Ray run them: pip install ray (docs/batches.md).")

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsim_core.batches.functions import function_name
-from mvsim_core.batches.outcome import Outcome
+from mvsim_core.batches.outcome import RunOutcome
 from mvsim_core.batches.plan import make_plan, parse_seeds, parse_values, seeds_text
-from mvsim_core.batches.runner import Runner
+from mvsim_core.batches.simulator import RunSimulator
 from mvsim_core.batches.table import table_of
 from mvsim_core.errors import ArgumentError
 from tests.unit.cli.conftest import mvsim as mvsim
@@ -156,9 +156,9 @@ def test_all_formats_hold_the_same_numbers(world: Path, functions: str, tmp_path
         time=0.05, twists={"r1": (0.37, 0, 0.1)}, functions={"measure": odd},
     )  # fmt: skip
     runs = plan.runs()
-    runner = Runner(plan)
+    runner = RunSimulator(plan)
     done = {one.number: runner.run(one._replace(variables=one.variables[:2])) for one in runs}
-    done[4] = Outcome(4, {}, 'failed, "so"')
+    done[4] = RunOutcome(4, {}, 'failed, "so"')
     results = table_of(plan, runs, done, ())
     for suffix in ("parquet", "csv", "json"):
         results.write(tmp_path / f"t.{suffix}")

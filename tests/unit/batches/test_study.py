@@ -14,11 +14,11 @@ from mvsim_core import load_world
 from mvsim_core.batches import BatchError, run
 from mvsim_core.batches.functions import function_name
 from mvsim_core.batches.plan import Run, make_plan
-from mvsim_core.batches.runner import Runner
+from mvsim_core.batches.simulator import RunSimulator
 from mvsim_core.batches.study import failures_text
 from mvsim_core.errors import ArgumentError, UnknownName, WorldFileError
 
-RANDOM = '<variable name="mu" value="$f{rand(0.2, 0.9)}"/>'
+RANDOM = '<variable name="mu" value="$f{unifrnd(0.2, 0.9)}"/>'
 
 
 def text_of(path: Path) -> bytes:
@@ -27,12 +27,12 @@ def text_of(path: Path) -> bytes:
     return content
 
 
-def runner_of(world: Path, functions: str = "", **names: str) -> Runner:
+def runner_of(world: Path, functions: str = "", **names: str) -> RunSimulator:
     named = {name: function_name(f"{functions}{text}", name) for name, text in names.items()}
     plan = make_plan(
         world, seeds=[0], variables={}, time=1.0, twists={"r1": (0.6, 0.0, 0.1)}, functions=named
     )
-    return Runner(plan)
+    return RunSimulator(plan)
 
 
 def test_any_number_of_workers_gives_the_same_bytes(
@@ -78,9 +78,7 @@ def test_a_reset_world_is_a_loaded_world(world: Path) -> None:
     """All of its state, sensors too; the class of a later spawn draws the same numbers."""
     text = world.read_text()
     spawned = text[text.index("<vehicle") : text.index("</mvsim_world>")]
-    spawned = spawned.replace("r1", "r2").replace(
-        "<init_pose>0 0 0", "<init_pose>-2 $f{rand(1)} 0"
-    )
+    spawned = spawned.replace("r1", "r2").replace("<init_pose>0 0 0", "<init_pose>-2 $f{rand()} 0")
     runner = runner_of(world)
     first = runner.load(Run(0, 1, ()))
     first.vehicles["r1"].set_twist(1.0, 0.0, 0.5)

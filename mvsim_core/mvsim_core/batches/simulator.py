@@ -16,8 +16,8 @@ import numpy as np
 from mvsim_core.assembly.load import world_of
 from mvsim_core.batches.files import FileLog
 from mvsim_core.batches.meter import Meter
-from mvsim_core.batches.outcome import Cell, Outcome
-from mvsim_core.batches.plan import ALL, ERROR, Plan, Run, column_of
+from mvsim_core.batches.outcome import Cell, RunOutcome
+from mvsim_core.batches.plan import ALL, ERROR, Run, StudyPlan, column_of
 from mvsim_core.errors import ArgumentError
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.world.world import World
@@ -25,14 +25,14 @@ from mvsim_core.xmlfile import UsedVariables, read_world_file
 from mvsim_core.xmlfile.loader import WorldFile
 
 
-class Runner:
+class RunSimulator:
     """Carries out runs of a plan, in any order; each as if it were the only one.
 
     A world is reset instead of loaded where both are the same to the byte: the file uses no random
     numbers, and no function of the user had the world in its hands.
     """
 
-    def __init__(self, plan: Plan, files: FileLog | None = None) -> None:
+    def __init__(self, plan: StudyPlan, files: FileLog | None = None) -> None:
         """Load the functions of a plan."""
         self._plan = plan
         self._files = files
@@ -66,7 +66,7 @@ class Runner:
         self._read = (run.variables if fixed else run), read
         return (None if fixed else run.seed), read
 
-    def run(self, run: Run, loaded: Callable[[], object] = lambda: None) -> Outcome:
+    def run(self, run: Run, loaded: Callable[[], object] = lambda: None) -> RunOutcome:
         """Carry out a run; an error in it is part of the outcome.
 
         Args:
@@ -85,7 +85,7 @@ class Runner:
         except (Exception, SystemExit, KeyboardInterrupt) as failure:
             row, error = {}, _text_of(failure)
             self._world = None
-        return Outcome(run.number, row, error, files.new() if files else {})
+        return RunOutcome(run.number, row, error, files.new() if files else {})
 
     def _simulate(self, world: World) -> dict[str, Cell]:
         setup, drive, measure = (self._functions.get(n) for n in ("setup", "drive", "measure"))
