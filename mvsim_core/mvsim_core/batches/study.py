@@ -24,6 +24,7 @@ from mvsim_core.batches.workers import (
     Loaded,
     LocalWorkers,
     Message,
+    ProgressLine,
     Ready,
     Worker,
     Workers,

@@ -98,7 +98,7 @@ def batch(  # noqa: PLR0913 (one argument for each option)
     patterns = [p.strip() for p in columns.split(",")] if columns is not None else []
     if not all(patterns):
         raise wrong("--columns", f"expected names or patterns, got {columns!r}")
-    twists: list[TwistOption] = [*(twist or ())]  # type: ignore[list-item]  # after its callback
+    twists: list[TwistOption] = [*(twist or ())]  # as its callback leaves it
     try:
         results = run(
             world,

@@ -72,7 +72,12 @@ def test_the_parent_is_killed_again_and_again(world: Path, functions: str, tmp_p
     for more in (1, 4, 3):
         before = len(begun(tmp_path))
         process = subprocess.Popen(words_of(world, functions, tmp_path), stderr=subprocess.PIPE)
-        wait_for(lambda before=before, more=more: len(begun(tmp_path)) >= before + more)
+        wait_for(
+            lambda before=before, more=more, process=process: (
+                len(begun(tmp_path)) >= before + more or process.poll() is not None
+            )
+        )
+        assert process.poll() is None
         children = children_of(process.pid)
         assert children
         process.kill()
@@ -98,7 +103,7 @@ def test_ctrl_c(world: Path, functions: str, tmp_path: Path) -> None:
         words_of(world, functions, tmp_path),
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    wait_for(lambda: len(begun(tmp_path)) >= 3)
+    wait_for(lambda: len(begun(tmp_path)) >= 3 or process.poll() is not None)
     children = children_of(process.pid)
     start = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
