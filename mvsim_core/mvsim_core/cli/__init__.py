@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from mvsim_core.cli import (
+    batch,
     bench,
     bus,
     check,
@@ -40,6 +41,7 @@ app.command("replay")(replay.replay)
 app.command("check")(check.check)
 app.command("info")(info.info)
 app.command("tune")(tune.tune)
+app.command("batch")(batch.batch)
 app.command("bench")(bench.bench)
 app.command("render")(render.render)
 app.command("map")(maps.make_map)
