@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from mvsim_core.cli import bench, bus, check, info, maps, plot, render, run, schema, tune
+from mvsim_core.cli import batch, bench, bus, check, info, maps, plot, render, run, schema, tune
 from mvsim_core.cli.command import App, UsageError, usage_line
 
 app = App(name="mvsim", pretty_exceptions_enable=False)
@@ -23,6 +23,7 @@ app.command("launch")(run.launch)
 app.command("check")(check.check)
 app.command("info")(info.info)
 app.command("tune")(tune.tune)
+app.command("batch")(batch.batch)
 app.command("bench")(bench.bench)
 app.command("render")(render.render)
 app.command("map")(maps.make_map)
