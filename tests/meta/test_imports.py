@@ -18,7 +18,7 @@ ROOMS = (
     *("geometry", "specs", "state", "resources", "meshes", "xmlfile", "schema"),
     *("solver", "terrain", "elements", "dynamics", "friction", "controllers", "kinematics"),
     *("animation", "scene3d", "rendering", "sensors", "recording"),
-    *("world", "assembly", "comms", "bench", "tuning", "cli"),
+    *("world", "assembly", "comms", "bench", "tuning", "batches", "cli"),
 )
 """The rooms of the core from the bottom up: each imports only from those before it."""
 
@@ -26,7 +26,8 @@ ONLY_IN = {
     "typer": {"cli"},
     "PIL": {"cli", "elements", "rendering", "scene3d", "sensors"},
     "matplotlib": {"recording", "tuning"},
-    "pyarrow": {"recording"},
+    "pyarrow": {"batches", "recording"},
+    "ray": {"batches"},
     "google": {"cli", "comms"},
     "zmq": {"comms"},
 }

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""HaltError studies continue; other commands and changed files are refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mvsim_core.batches import BatchError, run
+
+COUNT = 12
+
+
+def settings_of(world: Path, functions: str, folder: Path) -> dict[str, Any]:
+    return {
+        "world": world, "seeds": range(COUNT), "time": 0.1, "setup": f"{functions}slow",
+        "output": folder / "t.csv", "workers": 2,
+    }  # fmt: skip
+
+
+def words_of(world: Path, functions: str, folder: Path) -> list[str]:
+    return [
+        sys.executable, "-m", "mvsim_core.cli", "batch", str(world), "--seeds", f"0:{COUNT}",
+        "--time", "0.1", "--setup", f"{functions}slow", "-o", str(folder / "t.csv"),
+        "--workers", "2",
+    ]  # fmt: skip
+
+
+def begun(folder: Path) -> list[int]:
+    path = folder / "begun"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+def test_the_parent_is_killed_again_and_again(world: Path, functions: str, tmp_path: Path) -> None:
+    """Nothing that was done is done again, but for what the two workers had in hand."""
+    for more in (1, 4, 3):
+        before = len(begun(tmp_path))
+        process = subprocess.Popen(words_of(world, functions, tmp_path), stderr=subprocess.PIPE)
+        wait_for(
+            lambda before=before, more=more, process=process: (
+                len(begun(tmp_path)) >= before + more or process.poll() is not None
+            )
+        )
+        assert process.poll() is None
+        children = children_of(process.pid)
+        assert children
+        process.kill()
+        process.wait()
+        wait_for(lambda children=children: not any(map(alive, children)), 5.0)
+        assert (tmp_path / "t.csv.journal").exists()
+        assert not (tmp_path / "t.csv").exists()
+    done = subprocess.run(
+        words_of(world, functions, tmp_path), capture_output=True, text=True, check=True
+    )
+    assert "runs were done before" in done.stderr
+    assert len(begun(tmp_path)) <= COUNT + 3 * 2
+    assert set(begun(tmp_path)) == set(range(COUNT))
+    resumed = (tmp_path / "t.csv").read_bytes()
+    assert not (tmp_path / "t.csv.journal").exists()
+    run(**settings_of(world, functions, tmp_path))
+    assert (tmp_path / "t.csv").read_bytes() == resumed
+
+
+def test_ctrl_c(world: Path, functions: str, tmp_path: Path) -> None:
+    """It goes to all processes of the terminal; one line, no traceback, soon."""
+    process = subprocess.Popen(
+        words_of(world, functions, tmp_path),
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    wait_for(lambda: len(begun(tmp_path)) >= 3 or process.poll() is not None)
+    children = children_of(process.pid)
+    start = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert time.monotonic() - start < 2.0
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "interrupted: the same command continues"
+    wait_for(lambda: not any(map(alive, children)), 2.0)
+
+
+class HaltError(Exception):
+    pass
+
+
+@pytest.fixture
+def halted(
+    world: Path, functions: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    """The settings of a study that was interrupted after three runs."""
+    from mvsim_core.batches.journal import Journal
+
+    settings = settings_of(world, functions, tmp_path)
+    add = Journal.add
+
+    def add_three(self: Journal, outcome: Any) -> None:
+        add(self, outcome)
+        if len(self.done) == 3:
+            raise HaltError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "add", add_three)
+        with pytest.raises(HaltError):
+            run(**settings)
+    return settings
+
+
+def test_half_a_line_at_the_end(halted: dict[str, Any], tmp_path: Path) -> None:
+    journal = tmp_path / "t.csv.journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    kept = [json.loads(line)["run"] for line in lines if b'"run"' in line]
+    journal.write_bytes(b"".join(lines) + lines[-1][:20])
+    first = begun(tmp_path)
+    results = run(**halted)
+    again = begun(tmp_path)[len(first) :]
+    assert set(again) == set(range(COUNT)) - set(kept)
+    assert results.column("seed") == list(range(COUNT))
+    assert results.failures == []
+
+
+def test_another_command_is_refused(halted: dict[str, Any], tmp_path: Path) -> None:
+    for name, value, text in (
+        ("seeds", range(5), '"0:12", now "0:5"'),
+        ("time", 0.2, "time was 0.1, now 0.2"),
+        ("variables", {"mu": [0.3]}, "variables was"),
+        ("twists", {"r1": (1, 0, 0)}, "twists was"),
+        ("setup", None, "setup was"),
+    ):
+        with pytest.raises(BatchError, match="is of another command") as caught:
+            run(**{**halted, name: value})
+        assert text in str(caught.value)
+        assert "\n" not in str(caught.value)
+    (tmp_path / "t.csv.journal").write_text("{}\n")
+    with pytest.raises(BatchError, match="not the journal of a study"):
+        run(**halted)
+
+
+def test_workers_columns_and_limits_may_be_others(halted: dict[str, Any]) -> None:
+    results = run(**{**halted, "workers": 1, "columns": ["*.x"], "timeout": 60.0})
+    assert results.columns == ("seed", "r1.x", "error")
+
+
+def test_a_pattern_without_a_column_costs_no_run(halted: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(BatchError, match=r"no column is called '\*\.u'; measured are time, r1\.x"):
+        run(**{**halted, "columns": ["*.u"]})
+    count = len(begun(tmp_path))
+    assert len(run(**halted).rows) == COUNT
+    assert len(begun(tmp_path)) == count
+
+
+@pytest.mark.parametrize("name", ["w.world.xml", "mine.py", "part.xml"])
+def test_changed_files_are_refused(
+    world: Path, functions: str, tmp_path: Path, name: str, request: pytest.FixtureRequest
+) -> None:
+    part = tmp_path / "part.xml"
+    part.write_text("<mvsim_world></mvsim_world>")
+    text = world.read_text().replace("<simul", '<include file="part.xml"/><simul')
+    world.write_text(text)
+    halted = request.getfixturevalue("halted")
+    path = tmp_path / name
+    path.write_text(path.read_text() + "\n")
+    with pytest.raises(BatchError, match=f"{name} has changed since") as caught:
+        run(**halted)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_at_once_are_refused(halted: dict[str, Any], tmp_path: Path) -> None:
+    import fcntl
+
+    with (tmp_path / "t.csv.journal").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(BatchError, match="another process is writing it"):
+            run(**halted)
