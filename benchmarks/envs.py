@@ -62,7 +62,9 @@ def _microseconds(kind: str, copies: int) -> dict[str, float]:
 
 
 STEPS: dict[str, Callable[[], dict[str, float]]] = {
-    f"envs: {kind}, {copies} copies": partial(_microseconds, kind, copies)
+    f"envs_{kind.replace(',', '').replace(' ', '_')}_{copies}": partial(
+        _microseconds, kind, copies
+    )
     for kind in KINDS
     for copies in COPIES
 }
