@@ -12,7 +12,7 @@ unexport PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH
 unexport ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION RMW_IMPLEMENTATION
 
-.PHONY: help demo test lint format bench clean setup setup-dev
+.PHONY: help demo test lint format bench docs clean setup setup-dev
 
 help:
 	@echo "make demo    drive a robot through a small warehouse over ROS 2 (WORLD=file.xml TIME=20)"
@@ -20,6 +20,7 @@ help:
 	@echo "make lint    style and types only"
 	@echo "make format  put the code into the project's style"
 	@echo "make bench   measure the speed of the simulation"
+	@echo "make docs    build the site in docs/_build (needs Python 3.11)"
 	@echo "make clean   remove all that make has made, also .venv and .cache"
 
 demo: setup
@@ -44,8 +45,13 @@ format: setup-dev
 bench: setup
 	$(PY) -m benchmarks
 
+docs:
+	@$(PYTHON) scripts/bootstrap.py docs
+	$(PY) -m sphinx -q -W --keep-going docs docs/_build
+	@echo "docs/_build/index.html"
+
 clean:
-	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf docs/_build .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf build install log mvsim_*/build mvsim_*/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

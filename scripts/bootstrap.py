@@ -28,6 +28,7 @@ BUILD = "requirements/build.txt"
 REQUIREMENTS = {
     "run": ["requirements/run.txt"],
     "dev": ["requirements/run.txt", "requirements/dev.txt"],
+    "docs": ["requirements/run.txt", "requirements/docs.txt"],
 }
 PACKAGES = ["mvsim_core", "mvsim_ros2"]
 CAMERA_PACKAGES = ["libegl1", "libgl1", "libgl1-mesa-dri"]
@@ -55,7 +56,7 @@ class SetupError(Exception):
 
 
 def main(kind: str) -> None:
-    """Makes the environment for running (`run`), or for development as well (`dev`)."""
+    """Makes the environment for running (`run`), development (`dev`) or the site (`docs`)."""
     CACHE.mkdir(exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
