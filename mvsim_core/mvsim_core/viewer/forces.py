@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,18 +18,21 @@ from mvsim_core.world.world import World
 LEAST = 0.05
 #: Arrows are drawn so far above the ground [m].
 LIFT = 0.02
-WHEEL_COLOR, CONTACT_COLOR = (220, 60, 30), (240, 160, 0)
 #: Radius of the shaft of an arrow [m].
 SHAFT = 0.012
 
 
-class WheelForces:
-    """The horizontal forces of the ground on all wheels.
+class Forces(ABC):
+    """Forces of the last step as arrows.
 
     Attributes:
         shown: Whether they are drawn.
         scale: Length of an arrow [m/N].
     """
+
+    #: Name of the node, and colour of the arrows.
+    name: ClassVar[str]
+    color: ClassVar[tuple[int, int, int]]
 
     def __init__(self, server: Any, world: World, origin: FloatArray, shown: bool) -> None:
         """Start without arrows."""
@@ -36,12 +40,23 @@ class WheelForces:
         self._origin = origin
         self.shown = shown
         self.scale = world.spec.gui.force_scale
-        self._lines = Lines(server, f"{ROOT}/wheel_forces", WHEEL_COLOR, SHAFT, arrows=True)
+        self._lines = Lines(server, f"{ROOT}/{self.name}", self.color, SHAFT, arrows=True)
 
     @property
     def node(self) -> Any:
         """Its node; None before there was a force."""
         return self._lines.node
+
+    @abstractmethod
+    def update(self) -> None:
+        """Draw the forces of the last step."""
+
+
+class WheelForces(Forces):
+    """The horizontal forces of the ground on all wheels."""
+
+    name = "wheel_forces"
+    color = (220, 60, 30)
 
     def update(self) -> None:
         """Draw the forces of the last step."""
@@ -60,26 +75,11 @@ class WheelForces:
         self._lines.set(np.stack([start, end], axis=1))
 
 
-class ContactForces:
-    """The forces of contacts, each as two arrows away from the point of contact.
+class ContactForces(Forces):
+    """The forces of contacts, each as two arrows away from the point of contact."""
 
-    Attributes:
-        shown: Whether they are drawn.
-        scale: Length of an arrow [m/N].
-    """
-
-    def __init__(self, server: Any, world: World, origin: FloatArray, shown: bool) -> None:
-        """Start without arrows."""
-        self._world = world
-        self._origin = origin
-        self.shown = shown
-        self.scale = world.spec.gui.force_scale
-        self._lines = Lines(server, f"{ROOT}/contact_forces", CONTACT_COLOR, SHAFT, arrows=True)
-
-    @property
-    def node(self) -> Any:
-        """Its node; None before there was a contact."""
-        return self._lines.node
+    name = "contact_forces"
+    color = (240, 160, 0)
 
     def update(self) -> None:
         """Draw the forces of the last step."""

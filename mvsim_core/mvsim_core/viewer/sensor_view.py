@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.state.arrays import FloatArray, Row
 
 
-class SensorView:
+class SensorView(ABC):
     """The newest reading of a sensor as nodes, where it was taken.
 
     Points and lines are sent in the frame of the scene: a browser that is slow shows them late,
@@ -41,9 +42,9 @@ class SensorView:
         return mount
 
     @property
+    @abstractmethod
     def nodes(self) -> list[Any]:
         """The nodes so far."""
-        raise NotImplementedError
 
     def frame(self, body: Row | None) -> FloatArray:
         """Return (3, 4) rotation and place [m] of the readings' frame now; `body`: of BODY."""
@@ -63,9 +64,9 @@ class SensorView:
         self._reading = reading
         self._fill(reading, pose, shown)
 
+    @abstractmethod
     def _fill(self, reading: Any, pose: FloatArray, shown: dict[str, bool]) -> None:
         """Make or update the nodes."""
-        raise NotImplementedError
 
     def forget(self) -> None:
         """Draw again, even if there is no new reading."""
