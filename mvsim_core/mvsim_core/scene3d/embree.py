@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit, types
 
 from mvsim_core.errors import MvsimError
+from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.scene3d.caster import Tables
 from mvsim_core.scene3d.model import Model
 from mvsim_core.scene3d.rounds import round_hit
@@ -44,6 +45,7 @@ _UINT3, _FLOAT3, _FLOAT3X4_COLUMN_MAJOR = 0x5003, 0x9003, 0x9234
 _DYNAMIC, _ROBUST = 1 << 0, 1 << 2
 _LOW, _MEDIUM = 0, 1
 _NOTHING = 0xFFFFFFFF
+_COHERENT = 1 << 16  # RTC_RAY_QUERY_FLAG_COHERENT: the rays of a packet go about the same way
 _FIELDS = 21  # of RTCRayHit8 and RTCRayHit16, each as wide as the packet
 _RAY16_SUPPORTED = 34  # RTC_DEVICE_PROPERTY_NATIVE_RAY16_SUPPORTED
 #: Least rays that are worth a piece of work; pieces a thread, for some take longer than others.
@@ -53,8 +55,12 @@ BEHIND = 1.0 + 4e-6
 #: Edges of triangles are moved out by so much [m], and by this share of the model's size: a few
 #: units in the last place of single precision at 400 m, and at the farthest corner.
 WIDER, WIDER_SHARE = 2e-5, 4e-7
-#: Smaller components of directions are zero to the library; hits are computed with the true ones.
-TINY = 1e-15
+#: The library's world is turned by this. Of a packet of coherent rays with a component of a
+#: direction between -1e-18 and 0, in the world or in a model's frame, it loses all, since it takes
+#: the sign once from the component and once from what it puts in its place. Rays along the axes,
+#: of sensors and models that lie along the axes but for rounding, have such components; turned,
+#: their components are sums of products that are all larger, or 0.
+TURN = rotation(Pose(roll=0.0413, pitch=-0.0307, yaw=0.0529))
 
 _pointer = ctypes.c_void_p
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -236,9 +242,7 @@ class Packet:
         self.valid = aligned(width, np.int32)
         self._ids = self.floats.view(np.uint32)
         self._options = aligned(16, np.uint32)  # RTCIntersectArguments
-        # Not RTC_RAY_QUERY_FLAG_COHERENT, which saves no time: on processors with AVX-512 a
-        # packet with a component of a direction between -1e-18 and 0 then meets nothing at all.
-        self._options[0], self._options[1] = 0, _NOTHING
+        self._options[0], self._options[1] = _COHERENT, _NOTHING
 
     def cast(
         self, top: int, rays: Rays, mask: int, tables: Tables, origin: FloatArray, hits: Hits
@@ -371,8 +375,14 @@ def _place_kernel(
         item = instances[k]
         for j in range(3):
             for i in range(3):
-                transforms[k, 3 * j + i] = item.r[i, j]
-            transforms[k, 9 + j] = item.t[j]
+                transforms[k, 3 * j + i] = (
+                    TURN[i, 0] * item.r[0, j]
+                    + TURN[i, 1] * item.r[1, j]
+                    + TURN[i, 2] * item.r[2, j]
+                )
+            transforms[k, 9 + j] = (
+                TURN[j, 0] * item.t[0] + TURN[j, 1] * item.t[1] + TURN[j, 2] * item.t[2]
+            )
         _set_transform(geometries[k], 0, 0x9234, base + 48 * k)
         _commit_geometry(geometries[k])
 
@@ -407,10 +417,12 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                     a = 3 * axis
                     along[k, axis] = p[a] * d[0] + p[a + 1] * d[1] + p[a + 2] * d[2]
                     start[k, axis] = p[9 + axis] - origin[axis]
-                    floats[axis * width + k] = start[k, axis]
-                    # Not the 1e-16 that sin(180 degrees) leaves; see `EmbreeCaster`.
-                    tiny = abs(along[k, axis]) < TINY
-                    floats[(4 + axis) * width + k] = 0.0 if tiny else along[k, axis]
+                for axis in range(3):
+                    x, y, z = TURN[axis, 0], TURN[axis, 1], TURN[axis, 2]
+                    floats[axis * width + k] = x * start[k, 0] + y * start[k, 1] + z * start[k, 2]
+                    floats[(4 + axis) * width + k] = (
+                        x * along[k, 0] + y * along[k, 1] + z * along[k, 2]
+                    )
                 floats[3 * width + k] = near
                 floats[7 * width + k] = 0.0
                 floats[8 * width + k] = reach
