@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -289,6 +291,14 @@ def test_a_call_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     sim.run(20.0, progress=True)
     assert max(asked) == ticks.MOST // 3
     assert len(asked) >= 20.0 / sim.dt / (ticks.MOST // 3)
+
+
+def test_addresses_are_not_copied() -> None:
+    sim = load_world(text=world(PLAIN))
+    sim.run(0.1)
+    assert sim._ticks._used
+    for other in (deepcopy(sim._ticks), pickle.loads(pickle.dumps(sim._ticks))):
+        assert (other._used, other._known, other._tiles.size) == ([], [], ticks.TILE)
 
 
 def test_the_profile_has_all_time() -> None:

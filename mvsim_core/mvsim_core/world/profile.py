@@ -52,14 +52,14 @@ class Profile:
         """Whether any time was measured."""
         return any(self._sums)
 
-    def divide(self, phases: int) -> None:
-        """Divide the time since the last mark among the first phases, in the ratio of their sums.
+    def divide(self, first: int, end: int) -> None:
+        """Divide the time since the last mark among some phases, in the ratio of their sums.
 
         `running` must be true.
         """
-        now, spent = perf_counter(), sum(self._sums[:phases])
-        share = 1.0 + (now - self._last) / spent
-        self._sums[:phases] = [share * time for time in self._sums[:phases]]
+        now, spent = perf_counter(), sum(self._sums[first:end])
+        share = 1.0 + (now - self._last) / (spent or 1.0)
+        self._sums[first:end] = [share * time for time in self._sums[first:end]]
         self._last = now
 
     def sums(self) -> dict[str, float]:

@@ -153,9 +153,8 @@ class World(Entities):
         watched = self.listeners or self._recorder is not None or self._trajectory is not None
         if free > 1 and not watched:
             limits = free, self._timeout_ticks()
-            done = self._ticks.advance(
-                self.model, run, data, limits, self._profile, self._take_out
-            )
+            parts = self.model, run, data, limits, self._profile, self._take_out
+            done = self._ticks.advance(*parts)
         if done == 0:
             self.step()
             return 1
