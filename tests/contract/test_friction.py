@@ -197,13 +197,7 @@ COMPILED = sorted(key for key, cls in MODELS.items() if not issubclass(cls, PerW
 @pytest.mark.parametrize("compiled_name", COMPILED)
 def test_compiled_code_equals_its_python(compiled_name: str) -> None:
     cls = MODELS[compiled_name]
-    module = sys.modules[cls.apply.__module__]
-    kernels = [
-        it
-        for key, it in vars(module).items()
-        if key.endswith("_kernel") and hasattr(it, "py_func")
-    ]
-    (kernel,) = kernels
+    kernel = cls.kernel
     compiled, plain = random_state(10), random_state(10)
     system = model(compiled_name)
     system.apply(compiled, GRAVITY, DT)

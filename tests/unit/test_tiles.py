@@ -13,6 +13,7 @@ from mvsim_core import World, load_world, threads
 from mvsim_core.errors import StepError
 from mvsim_core.solver import solve
 from mvsim_core.world.data import TABLES
+from mvsim_core.world.ticks import Ticks
 from tests.physics.worlds import block, car, cart, friction, twist_pid, world
 
 ELLIPSE = '<friction class="ellipse"/>'
@@ -126,8 +127,9 @@ def test_copies_of_a_batch_are_stepped_in_tiles() -> None:
     sim = load_world(text=world(*vehicles()))
     drive(sim)
     batch = sim.replicate(3)
-    batch.runtime.tiles.size = 5
+    batch._compiled = Ticks(5)
     batch.run(0.3)
+    assert len(batch._compiled._used) == 7  # 33 vehicles
     sim.run(0.3)
     for copy in batch:
         for name in ("a", "d", "f", "k"):

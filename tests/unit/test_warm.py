@@ -19,7 +19,7 @@ from numba.core.dispatcher import Dispatcher
 from mvsim_core import World, load_world
 
 late, inside = [], [False]
-compile_for, step = Dispatcher._compile_for_args, World.step
+compile_for, step, run = Dispatcher._compile_for_args, World.step, World.run
 
 def counted(kernel, *args, **kw):
     if inside[0]:
@@ -33,7 +33,12 @@ def counting(world):
     finally:
         inside[0] = False
 
-Dispatcher._compile_for_args, World.step = counted, counting
+def running(world, seconds):
+    inside[0] = True
+    run(world, seconds)
+    inside[0] = False
+
+Dispatcher._compile_for_args, World.step, World.run = counted, counting, running
 warnings.simplefilter("ignore")
 """
 

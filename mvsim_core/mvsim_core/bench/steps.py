@@ -15,12 +15,17 @@ from mvsim_core.bench.scenes import (
     MECANUM_PLATFORM,
     robots,
 )
-from mvsim_core.bench.timing import compared_cost, step_cost
+from mvsim_core.bench.timing import compared_cost, run_cost, step_cost
 
 
 def crowd_cost(count: int, **scene: str) -> dict[str, float]:
     """Time a crowd of robots."""
     return step_cost(load_world(text=robots(count, **scene)))
+
+
+def run_together(count: int, seconds: float = 1.0) -> dict[str, float]:
+    """Time a crowd of robots in `World.run` and step by step."""
+    return run_cost(load_world(text=robots(count)), seconds)
 
 
 def rollers_cost(count: int, seconds: float = 2.0) -> dict[str, float]:
@@ -39,6 +44,7 @@ def growth_cost(counts: tuple[int, ...], seconds: float = 4.0) -> dict[str, floa
 
 STEPS: dict[str, Callable[[], dict[str, float]]] = {
     **{f"small_robot_{n}": partial(crowd_cost, n) for n in (1, 10, 100, 1000)},
+    **{f"small_robot_run_{n}": partial(run_together, n) for n in (1, 10, 100)},
     "small_robot_growth": partial(growth_cost, (1000, 10000)),
     **{f"mecanum_and_differential_{n}": partial(rollers_cost, n) for n in (1, 100, 1000)},
     **{f"hills_{n}": partial(crowd_cost, n, ground=HILLS) for n in (1, 100, 1000)},

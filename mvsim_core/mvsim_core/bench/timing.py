@@ -11,7 +11,7 @@ from time import perf_counter
 from mvsim_core.world.world import World
 
 ROUNDS = 50
-WARM_UP, BATCH = 50, 20  # steps
+WARM_UP, BATCH, RUN = 50, 20, 200  # steps
 
 
 def best_of(call: Callable[[], object], seconds: float = 0.004) -> float:
@@ -58,6 +58,19 @@ def compared_cost(worlds: dict[str, World], seconds: float = 2.0) -> dict[str, f
         for name, world in worlds.items():
             best[name] = min(best[name], _batch(world))
     return best
+
+
+def run_cost(world: World, seconds: float = 1.0) -> dict[str, float]:
+    """Return the best cost of a step in µs in a run of many steps and alone, measured in turns."""
+    _start_driving(world)
+    best = {"run": math.inf, "step": math.inf}
+    end = perf_counter() + seconds
+    while perf_counter() < end:
+        start = perf_counter()
+        world.run(RUN * world.dt)
+        best["run"] = min(best["run"], (perf_counter() - start) / RUN * 1e6)
+        best["step"] = min(best["step"], _batch(world))
+    return {**best, "ratio": best["run"] / best["step"]}
 
 
 def _start_driving(world: World) -> None:

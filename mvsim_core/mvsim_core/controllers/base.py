@@ -48,13 +48,15 @@ def controller_class(dynamics: str, controller: str) -> type[Controller]:
 
 
 class IdController:
-    """Base of the built-in controllers, which hold only the rows that they serve.
+    """Base of the built-in controllers: a kernel, and the rows that it serves.
 
-    Their parameters are in GAINS, written by the assembly.
+    Their parameters are in GAINS, written by the assembly. `World.run` calls the kernel itself.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist"})
     ideal: ClassVar[bool] = False
+    #: (vehicles, wheels, pids, gains, bodies, ids, gravity, dt): targets to torques and steering.
+    kernel: ClassVar[Callable[..., None]]
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of VEHICLE."""
@@ -81,13 +83,6 @@ class IdController:
         other = copy.copy(self)
         other._rows = self._rows.part(chosen)
         return other
-
-
-class PidController(IdController):
-    """Base of controllers that compute torques from odometry by PIDs with slope feed-forward."""
-
-    #: (vehicles, wheels, pids, gains, bodies, ids, gravity, dt): targets to torques and steering.
-    kernel: ClassVar[Callable[..., None]]
 
     def apply(self, state: State, gravity: float, dt: float) -> None:
         """Turn targets and odometry into steering angles and wheel torques."""

@@ -11,13 +11,13 @@ from typing import ClassVar
 
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, IdController, PidController
+from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
 from mvsim_core.controllers.stopping import BRAKING, stop_mode
 from mvsim_core.dynamics.drivetrain import drive_wheels, shaft_speed, wheel_shares
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
-from mvsim_core.state.arrays import IntArray, Rows, State
+from mvsim_core.state.arrays import IntArray, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -53,7 +53,16 @@ def engine_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def engine_raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) -> None:
+def engine_raw_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    vehicles: Rows,
+    wheels: Rows,
+    pids: Rows,
+    gains: Rows,
+    bodies: Rows,
+    ids: IntArray,
+    gravity: float,
+    dt: float,
+) -> None:
     """Give the commanded engine torque to the wheels; steer as commanded."""
     for i in ids:
         v = vehicles[i]
@@ -64,7 +73,7 @@ def engine_raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) ->
 
 @CONTROLLERS.register("ackermann_drivetrain/twist_front_steer_pid")
 @CONTROLLERS.register("ackermann_drivetrain/front_steer_pid")
-class EnginePid(PidController):
+class EnginePid(IdController):
     """All drivetrain cars that follow a twist, or speed and steering."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist", "ackermann"})
@@ -78,6 +87,4 @@ class EngineRaw(IdController):
 
     accepts: ClassVar[frozenset[str]] = frozenset({"torque"})
 
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Distribute the commanded torque."""
-        engine_raw_kernel(state.vehicles, state.wheels, self.ids, dt)
+    kernel = staticmethod(engine_raw_kernel)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, PidController
+from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
 from mvsim_core.controllers.stopping import BRAKING, stop_mode
@@ -83,7 +83,7 @@ def front_steer_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @CONTROLLERS.register("twist_front_steer_pid")
-class TwistFrontSteerPid(PidController):
+class TwistFrontSteerPid(IdController):
     """All Ackermann vehicles that follow a twist (or speed and steering) by PID."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist", "ackermann"})

@@ -8,11 +8,20 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.dynamics.steering import set_steering
-from mvsim_core.state.arrays import IntArray, Rows, State
+from mvsim_core.state.arrays import IntArray, Rows
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def raw_kernel(vehicles: Rows, wheels: Rows, ids: IntArray, dt: float) -> None:
+def raw_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    vehicles: Rows,
+    wheels: Rows,
+    pids: Rows,
+    gains: Rows,
+    bodies: Rows,
+    ids: IntArray,
+    gravity: float,
+    dt: float,
+) -> None:
     """Copy commanded torques; a steering target turns the front wheels."""
     for i in ids:
         v = vehicles[i]
@@ -27,7 +36,4 @@ class Raw(IdController):
     """All vehicles whose torques are commanded directly."""
 
     accepts = frozenset({"torque"})
-
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Copy the commanded torques and steering to the wheels."""
-        raw_kernel(state.vehicles, state.wheels, self.ids, dt)
+    kernel = staticmethod(raw_kernel)

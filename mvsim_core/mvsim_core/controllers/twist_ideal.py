@@ -14,13 +14,20 @@ from numba import njit
 
 from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.dynamics.steering import set_steering, steering_of_twist
-from mvsim_core.state.arrays import IntArray, Rows, State
+from mvsim_core.state.arrays import IntArray, Rows
 from mvsim_core.state.plan_view import to_plan
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def twist_ideal_kernel(
-    vehicles: Rows, wheels: Rows, bodies: Rows, ids: IntArray, dt: float
+def twist_ideal_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    vehicles: Rows,
+    wheels: Rows,
+    pids: Rows,
+    gains: Rows,
+    bodies: Rows,
+    ids: IntArray,
+    gravity: float,
+    dt: float,
 ) -> None:
     """Give bodies the velocity whose step of length dt is the exact arc of the target twist."""
     for i in ids:
@@ -49,7 +56,4 @@ class TwistIdeal(IdController):
 
     accepts: ClassVar[frozenset[str]] = frozenset({"twist", "ackermann"})
     ideal = True
-
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Write the velocities of the bodies."""
-        twist_ideal_kernel(state.vehicles, state.wheels, state.bodies, self.ids, dt)
+    kernel = staticmethod(twist_ideal_kernel)

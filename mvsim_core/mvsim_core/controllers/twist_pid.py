@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, PidController
+from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
 from mvsim_core.controllers.stopping import BRAKING, stop_mode
@@ -60,7 +60,7 @@ def twist_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @CONTROLLERS.register("twist_pid")
-class TwistPid(PidController):
+class TwistPid(IdController):
     """All `twist_pid` vehicles of a world."""
 
     kernel = staticmethod(twist_pid_kernel)

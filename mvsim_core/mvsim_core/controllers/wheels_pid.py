@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from mvsim_core.controllers.base import CONTROLLERS, PidController
+from mvsim_core.controllers.base import CONTROLLERS, IdController
 from mvsim_core.controllers.pid import filter_set_point, measure, take_set_point
 from mvsim_core.controllers.speed_loop import soften, speed_loop_torque
 from mvsim_core.controllers.stopping import BRAKING, stop_mode
@@ -74,7 +74,7 @@ def wheels_pid_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 @CONTROLLERS.register("wheels/twist_pid")
 @CONTROLLERS.register("mecanum/twist_pid")
-class WheelsPid(PidController):
+class WheelsPid(IdController):
     """All vehicles of free wheels that follow a twist."""
 
     kernel = staticmethod(wheels_pid_kernel)

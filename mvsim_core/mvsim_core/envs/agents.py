@@ -19,8 +19,16 @@ from mvsim_core.envs.randomization import WITH_REGIONS
 from mvsim_core.errors import BuildError, UnknownName
 from mvsim_core.sensors.lidar2d import Lidar2d
 from mvsim_core.sensors.lidar_scans import LidarScans
-from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray
-from mvsim_core.state.columns import bearings_kernel, bound_kernel
+from mvsim_core.state.arrays import VEHICLE, BoolArray, FloatArray, IntArray
+from mvsim_core.state.columns import (
+    bearings_kernel,
+    bound_kernel,
+    column_of,
+    numbers_of,
+    read_fields_kernel,
+    touching_kernel,
+    write_fields_kernel,
+)
 from mvsim_core.world.batch import Batch
 from mvsim_core.world.world import World
 
@@ -107,6 +115,7 @@ class Agents:
         self._vehicle_rows = _rows(entities, "vehicle_row", numbers, len(base.vehicles))
         self._first_wheels = _rows(entities, "wheel0", numbers, len(base.wheels))
         self._bodies, self._vehicles = _compact(self._body_rows), _compact(self._vehicle_rows)
+        self._numbers = numbers_of(data.vehicles)
         self.copy_of: IntArray = np.repeat(np.arange(copies), self.per_copy)
         self.touched: BoolArray = np.zeros(self.count, bool)
         self._set_fields(data.vehicles[self._vehicle_rows[0]], limits)
@@ -121,9 +130,11 @@ class Agents:
         """Load or compile the kernels of a step."""
         nothing, actions = np.zeros(0, np.int64), np.zeros((0, len(self.actions)), np.float32)
         layout = Layout(self.actions, scaled=True)
-        values = np.empty(actions.shape)
-        bound_kernel(actions, layout.one, layout.least, layout.most, values)
+        bounds = layout.one, layout.least, layout.most
+        write_fields_kernel(actions, *bounds, self._numbers, nothing, self._targets)
         bound_kernel(actions, layout.one, layout.low, layout.high, actions)
+        self.write_motion(np.zeros((0, len(self.motion)), np.float32), nothing)
+        touching_kernel(self.batch.data.bodies, nothing, self.touched)
         self.bearings(np.zeros((0, 2)), nothing)
         if self._scans is not None:
             words = np.zeros(self.count, np.uint64)
@@ -136,31 +147,34 @@ class Agents:
             angle = float(vehicle["max_steer"])
             angle = angle if limits.steering is None else min(angle, limits.steering)
             turn = most * math.tan(angle) / float(vehicle["wheelbase"])
-            self._targets: tuple[str, ...] = ("cmd_speed", "cmd_steer")
+            targets: tuple[str, ...] = ("cmd_speed", "cmd_steer")
             self.actions = [
                 Field("speed", -most, most, "m/s"),
                 Field("steering", -angle, angle, "rad"),
             ]
         else:
             turn = limits.turn
-            self._targets = ("cmd_vx", "cmd_wz")
+            targets = ("cmd_vx", "cmd_wz")
             self.actions = [
                 Field("speed", -most, most, "m/s"),
                 Field("turn_rate", -turn, turn, "rad/s"),
             ]
             if self._sideways:
-                self._targets = ("cmd_vx", "cmd_vy", "cmd_wz")
+                targets = ("cmd_vx", "cmd_vy", "cmd_wz")
                 self.actions.insert(1, Field("sideways_speed", -most, most, "m/s"))
         self.motion = [Field("speed", -2.0 * most, 2.0 * most, "m/s")]
-        self._readings = [("odo_vx", float(vehicle["odo_kx"]))]
+        readings = [("odo_vx", float(vehicle["odo_kx"]))]
         if self._sideways:
             self.motion.append(Field("sideways_speed", -2.0 * most, 2.0 * most, "m/s"))
-            self._readings.append(("odo_vy", float(vehicle["odo_ky"])))
+            readings.append(("odo_vy", float(vehicle["odo_ky"])))
         self.motion.append(Field("turn_rate", -2.0 * turn, 2.0 * turn, "rad/s"))
-        self._readings.append(("odo_wz", float(vehicle["odo_kyaw"])))
+        readings.append(("odo_wz", float(vehicle["odo_kyaw"])))
         if self.steers:
             self.motion.append(Field("steering", -angle, angle, "rad"))
-            self._readings.append(("steer", 1.0))
+            readings.append(("steer", 1.0))
+        self._targets: IntArray = _columns(targets)
+        self._read: IntArray = _columns([field for field, _ in readings])
+        self._factors: FloatArray = np.array([factor for _, factor in readings])
 
     # ------------------------------------------------------------ each step
     def command(self, layout: Layout, actions: Floats32) -> None:
@@ -177,19 +191,16 @@ class Agents:
             raise ValueError(
                 f"expected actions of shape {(self.count, layout.width)}, got {actions.shape}"
             )
-        values = np.empty(actions.shape)
-        bound_kernel(actions, layout.one, layout.least, layout.most, values)
-        vehicles = self.batch.data.vehicles
-        for k, field in enumerate(self._targets):
-            vehicles[field][self._vehicles] = values[:, k]
+        bounds = layout.one, layout.least, layout.most
+        rows, columns = self._vehicle_rows, self._targets
+        write_fields_kernel(actions, *bounds, self._numbers, rows, columns)
 
     def advance(self, ticks: int) -> None:
         """Let the copies run, and note which agents touch something."""
         self.touched[:] = False
-        touching = self.batch.data.bodies["touching"]
-        for _ in range(ticks):
-            self.batch.step()
-            self.touched |= touching[self._bodies] != 0
+        while ticks > 0:
+            ticks -= self.batch.advance(ticks)
+            touching_kernel(self.batch.data.bodies, self._body_rows, self.touched)
 
     # ------------------------------------------------------------ readings
     def body(self, field: str, which: Which = ALL) -> Any:
@@ -231,8 +242,8 @@ class Agents:
 
     def write_motion(self, out: Floats32, which: Which) -> None:
         """Write the fields `motion` of agents into columns."""
-        for k, (field, factor) in enumerate(self._readings):
-            np.multiply(self.vehicle(field, which), factor, out=out[:, k], casting="same_kind")
+        rows = self._vehicle_rows[which]
+        read_fields_kernel(self._numbers, rows, self._read, self._factors, out)
 
     def scan(self, words: Any, which: Which) -> Floats32:
         """Cast the lidars of agents: (m, rays) float32 m, +inf nothing seen, -inf too near.
@@ -323,6 +334,10 @@ def _rows(entities: Sequence[Any], field: str, copies: IntArray, size: int) -> I
     first = np.array([getattr(entity, field) for entity in entities])
     rows: IntArray = (first + size * copies).ravel()
     return rows
+
+
+def _columns(fields: Sequence[str]) -> IntArray:
+    return np.array([column_of(VEHICLE, field) for field in fields], np.int64)
 
 
 def _compact(rows: IntArray) -> slice | IntArray:

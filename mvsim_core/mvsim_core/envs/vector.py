@@ -139,11 +139,12 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
         judged = self.core.advance(actions)
         self._steps += 1
         reward, terminated, info = judged.reward, judged.terminated, judged.info
-        truncated = np.zeros(self.num_envs, bool)
-        if self.max_episode_steps is not None:
+        if self.max_episode_steps is None:
+            truncated = np.zeros(self.num_envs, bool)
+        else:
             truncated = self._steps >= self.max_episode_steps
         acted = ~self._over
-        if self._over.any():  # NEXT_STEP: these begin an episode instead of acting
+        if not acted.all():  # NEXT_STEP: those others begin an episode instead of acting
             again, restarted = np.flatnonzero(self._over), self._over.copy()
             self.core.begin(again)
             self._steps[again] = 0

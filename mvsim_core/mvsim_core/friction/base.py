@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any, ClassVar, Protocol
 
@@ -39,10 +39,15 @@ class Friction(Protocol):
 
 
 class TableFriction(ABC):
-    """The common part of friction models whose parameters are rows of one dtype."""
+    """The common part of friction models whose parameters are rows of one dtype.
+
+    `World.run` calls the kernel itself.
+    """
 
     #: The parameters of a wheel.
     PARAMS: ClassVar[np.dtype[Any]]
+    #: (bodies, wheels, params, ids, dt): writes WHEEL.fx, fy and advances WHEEL.omega.
+    kernel: ClassVar[Callable[..., None]]
 
     def __init__(self, specs: list[Any], ids: IntArray) -> None:
         """Serve the rows `ids` of WHEEL; `specs[k]` holds the parameters of `ids[k]`."""
@@ -72,6 +77,10 @@ class TableFriction(ABC):
         other = copy.copy(self)
         other.table = self.table.part(chosen)
         return other
+
+    def apply(self, state: State, gravity: float, dt: float) -> None:
+        """Write WHEEL.fx, fy and advance WHEEL.omega."""
+        self.kernel(state.bodies, state.wheels, self.table.params, self.table.ids, dt)
 
 
 FRICTION: Registry[Friction] = Registry("friction model", "mvsim.friction")

@@ -32,7 +32,7 @@ from mvsim_core.friction.loads import BRAKED, moved_mass
 from mvsim_core.friction.rollers import roller_forces
 from mvsim_core.friction.wheel_rows import ACROSS, ALONE, COUPLED, SCRUBS, STOPPING, all_of
 from mvsim_core.specs.friction import DefaultFrictionSpec, WardIagnemmaSpec
-from mvsim_core.state.arrays import IntArray, Row, Rows, State
+from mvsim_core.state.arrays import IntArray, Row, Rows
 
 PARAMS = np.dtype(
     [
@@ -149,6 +149,7 @@ class DefaultFriction(TableFriction):
     """All wheels with Coulomb friction."""
 
     PARAMS = PARAMS
+    kernel = staticmethod(coulomb_kernel)
 
     def parameters(self, spec: DefaultFrictionSpec) -> dict[str, float]:
         """Return the fields of PARAMS of a spec."""
@@ -162,10 +163,6 @@ class DefaultFriction(TableFriction):
         if isinstance(spec, WardIagnemmaSpec):
             values |= {"r1": spec.r1, "r2": spec.r2, "a_roll": spec.a_roll}
         return values
-
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Write WHEEL.fx, fy and advance WHEEL.omega."""
-        coulomb_kernel(state.bodies, state.wheels, self.table.params, self.table.ids, dt)
 
 
 @FRICTION.register("wardiagnemma")

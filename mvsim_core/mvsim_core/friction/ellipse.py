@@ -30,7 +30,7 @@ from mvsim_core.friction.contact import (
 from mvsim_core.friction.coupled import motor_brake
 from mvsim_core.friction.wheel_rows import ACROSS, COUPLED, STOPPING
 from mvsim_core.specs.friction import EllipseSpec
-from mvsim_core.state.arrays import IntArray, Row, Rows, State
+from mvsim_core.state.arrays import IntArray, Row, Rows
 
 PARAMS = np.dtype(
     [
@@ -250,6 +250,7 @@ class Ellipse(TableFriction):
     """All wheels with the ellipse model."""
 
     PARAMS = PARAMS
+    kernel = staticmethod(ellipse_kernel)
 
     def parameters(self, spec: EllipseSpec) -> dict[str, float]:
         """Return the fields of PARAMS of a spec."""
@@ -264,7 +265,3 @@ class Ellipse(TableFriction):
             "c_alpha_s": spec.c_alpha_s,
             "c_s_alpha": spec.c_s_alpha,
         }
-
-    def apply(self, state: State, gravity: float, dt: float) -> None:
-        """Write WHEEL.fx, fy and advance WHEEL.omega."""
-        ellipse_kernel(state.bodies, state.wheels, self.table.params, self.table.ids, dt)

@@ -199,6 +199,8 @@ def store_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, grips: Rows, dt: fl
         v = vehicles[i]
         if v.body < 0 or first == grips.shape[0]:
             continue
+        if not v.wheel0 <= grips[first].owner < v.wheel0 + v.n_wheels:
+            continue  # it has none: they are in the order of the vehicles
         b = bodies[v.body]
         c, s = math.cos(b.yaw), math.sin(b.yaw)
         pushed = False

@@ -65,6 +65,11 @@ class TwistLimits:
         """Return the number of vehicles with kinematics."""
         return len(self._users)
 
+    @property
+    def compiled(self) -> bool:
+        """Whether `limit_twists_kernel` does all of it."""
+        return not self._custom
+
     def add(self, row: int, kinematics: Kinematics) -> None:
         """Serve one more row of LIMIT; kinematics of third parties are called in each step."""
         self._users.add(row)

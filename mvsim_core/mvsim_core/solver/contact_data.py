@@ -188,10 +188,19 @@ class ContactData:
             self._pending.extend(self._chain(body))
         self.scratch.near_valid = False
 
-    def shapes_moved(self, shapes: IntArray) -> None:
-        """Renew the places of shapes of static bodies that were moved."""
+    def shapes_moved(self, shapes: IntArray, movers: IntArray | None = None) -> None:
+        """Renew the places of shapes of static bodies that were moved.
+
+        Args:
+            shapes: Which.
+            movers: Numbers of all movers that could meet them, before or now; None: all.
+        """
+        scratch = self.scratch
         self._pending.extend(shapes.tolist())
-        self.scratch.near_valid = False
+        if movers is None or not scratch.by_copy:
+            scratch.near_valid = False
+        elif scratch.near_valid:
+            scratch.found.guards["body"][movers] = -1
 
     # ------------------------------------------------------------ joints
     def add_joint(self, a: int, b: int, settings: JointSettings) -> int:
@@ -249,6 +258,11 @@ class ContactData:
     def has_joints(self) -> bool:
         """Whether there is any joint."""
         return self._joint_count > 0
+
+    @property
+    def placed(self) -> bool:
+        """Whether all shapes are where they belong in the grid."""
+        return not self._pending
 
     # ------------------------------------------------------------ results
     def touches(self) -> list[Touch]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from mvsim_core.solver.compiled import ZERO, inner, kernel
 from mvsim_core.solver.contact_types import Stored
-from mvsim_core.solver.grid import insert_box, overlap, query
+from mvsim_core.solver.grid import insert_box, overlap, query, remove_box
 from mvsim_core.solver.scratch import Found
 from mvsim_core.state.arrays import DYNAMIC, IntArray, Row, Rows
 from mvsim_core.state.finite import HUGE
@@ -26,6 +26,8 @@ from mvsim_core.state.finite import HUGE
 MARGIN = 0.02
 #: How far a guard goes beyond the present place [m], and for how long a mover stays in it [s].
 GUARD_MARGIN, GUARD_TIME = 0.05, 0.25
+#: Steps ahead for which guards are renewed together.
+SOON = 10.0
 #: Ranges of height that overlap by less do not collide [m]: a robot may stand on a plate.
 HEIGHT_TOLERANCE = 1e-3
 #: Results of `check_guards` and `free_kernel` beside the first bad row: nothing can be touched in
@@ -44,6 +46,19 @@ def drift(b: Row, arm: float, dt: float) -> float:
 
 
 @inner
+def leaves_guard(b: Row, row: int, g: Row, dt: float) -> bool:
+    """Return whether a mover may leave its guard in this step."""
+    way = drift(b, g.arm, dt)
+    return bool(
+        g.body != row
+        or b.x - way < g.min_x
+        or b.x + way > g.max_x
+        or b.y - way < g.min_y
+        or b.y + way > g.max_y
+    )
+
+
+@inner
 def check_guards(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int:
     """Return CLEAR if all movers are finite and stay in their guards in this step.
 
@@ -54,17 +69,7 @@ def check_guards(bodies: Rows, movers: IntArray, guards: Rows, dt: float) -> int
         b = bodies[movers[k]]
         if not abs(b.cvx) + abs(b.cvy) + abs(b.wz) + abs(b.x) + abs(b.y) + abs(b.yaw) < HUGE:
             return int(movers[k])
-        if stale:
-            continue
-        g = guards[k]
-        way = drift(b, g.arm, dt)
-        stale = (
-            g.body != movers[k]
-            or b.x - way < g.min_x
-            or b.x + way > g.max_x
-            or b.y - way < g.min_y
-            or b.y + way > g.max_y
-        )
+        stale = stale or leaves_guard(b, movers[k], guards[k], dt)
     return STALE if stale else CLEAR
 
 
@@ -122,38 +127,87 @@ def rebuild_kernel(
     count = ZERO
     most = ZERO
     for k in range(movers.shape[0]):
-        row = movers[k]
-        box = found.fat[k]
-        if box.level < 0:
-            continue
-        b = bodies[row]
-        moves = b.kind == DYNAMIC
-        hits = query(
-            found.fat, found.buckets, found.levels, box, b.copy, box.level, found.hits, ZERO
-        )
+        count, hits = list_near(bodies, movers, stored, found, k, found.near, count)
         most = max(most, hits)
-        for i in range(min(hits, found.hits.shape[0])):
-            other = found.hits[i]
-            if found.fat[other].level == box.level and other <= k:
-                continue
-            if not moves and bodies[movers[other]].kind != DYNAMIC:
-                continue
-            if joined(stored, row, movers[other]):
-                continue
-            count = note(found.near, count, k, other, NONE, box)
-        if not moves:
+    return count, most
+
+
+@kernel
+def renew_kernel(
+    bodies: Rows, movers: IntArray, stored: Stored, found: Found, near: int, dt: float
+) -> tuple[int, int]:
+    """Do what `rebuild_kernel` does, for those copies of a world whose movers leave their guards.
+
+    Movers must be sorted by copies, which do not see each other. The list is written into
+    `found.spare`.
+    """
+    count = most = old = begin = ZERO
+    while begin < movers.shape[0]:
+        copy = bodies[movers[begin]].copy
+        stale = False
+        end = begin
+        while end < movers.shape[0] and bodies[movers[end]].copy == copy:
+            row = movers[end]
+            # also those that may do so soon: else in each step there is one of a thousand
+            stale = stale or leaves_guard(bodies[row], row, found.guards[end], SOON * dt)
+            end += 1
+        if stale:
+            for k in range(begin, end):
+                remove_box(found.fat, k, found.buckets, found.levels)
+                make_guard(bodies[movers[k]], int(movers[k]), stored, found, k, dt)
+            for k in range(begin, end):
+                count, hits = list_near(bodies, movers, stored, found, k, found.spare, count)
+                most = max(most, hits)
+        while old < near and found.near[old].a < end:
+            if not stale:
+                pair = found.near[old]
+                if count < found.spare.shape[0]:
+                    found.spare[count] = pair
+                count += 1
+            old += 1
+        begin = end
+    return count, most
+
+
+@inner
+def list_near(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    movers: IntArray,
+    stored: Stored,
+    found: Found,
+    k: int,
+    near: Rows,
+    count: int,
+) -> tuple[int, int]:
+    """Append what is near a mover; return the new number and the largest result of a query."""
+    row = movers[k]
+    box = found.fat[k]
+    if box.level < 0:
+        return count, ZERO
+    b = bodies[row]
+    moves = b.kind == DYNAMIC
+    hits = query(found.fat, found.buckets, found.levels, box, b.copy, box.level, found.hits, ZERO)
+    most = hits
+    for i in range(min(hits, found.hits.shape[0])):
+        other = found.hits[i]
+        if found.fat[other].level == box.level and other <= k:
             continue
-        hits = query(
-            stored.boxes, stored.buckets, stored.levels[0], box, NONE, ZERO, found.hits, ZERO
-        )
-        hits = query(
-            stored.boxes, stored.buckets, stored.levels[1], box, b.copy, ZERO, found.hits, hits
-        )
-        most = max(most, hits)
-        for i in range(min(hits, found.hits.shape[0])):
-            shape = found.hits[i]
-            if not joined(stored, row, stored.shapes[shape].body):
-                count = note(found.near, count, k, NONE, shape, stored.boxes[shape])
+        if not moves and bodies[movers[other]].kind != DYNAMIC:
+            continue
+        if joined(stored, row, movers[other]):
+            continue
+        count = note(near, count, k, other, NONE, box)
+    if not moves:
+        return count, most
+    hits = query(stored.boxes, stored.buckets, stored.levels[0], box, NONE, ZERO, found.hits, ZERO)
+    hits = query(
+        stored.boxes, stored.buckets, stored.levels[1], box, b.copy, ZERO, found.hits, hits
+    )
+    most = max(most, hits)
+    for i in range(min(hits, found.hits.shape[0])):
+        shape = found.hits[i]
+        if not joined(stored, row, stored.shapes[shape].body):
+            count = note(near, count, k, NONE, shape, stored.boxes[shape])
     return count, most
 
 

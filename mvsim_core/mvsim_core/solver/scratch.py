@@ -195,6 +195,7 @@ class Found(NamedTuple):
     levels: IntArray
     hits: IntArray  # result of one query
     near: Rows  # NEAR
+    spare: Rows  # NEAR, as long: where `renew_kernel` makes the next list
     keys: IntArray  # shape pairs of this step: (first << 32) | second
 
 
@@ -222,6 +223,8 @@ class Scratch:
     Attributes:
         near_valid: Whether `found.near` and the guards fit the shapes and joints that there are.
         near_count: Used rows of `found.near`.
+        by_copy: Whether movers are sorted by the copies of the world that they belong to, so that
+            what is near can be listed again copy by copy.
         touched: 1 for the rows of BODY that something may act on in this step, else 0.
     """
 
@@ -229,6 +232,7 @@ class Scratch:
         """Start small."""
         self.near_valid = False
         self.near_count = 0
+        self.by_copy = False
         self.touched: IntArray = np.zeros(0, np.int64)
         self.found = Found(
             np.zeros(0, GUARD),
@@ -240,6 +244,7 @@ class Scratch:
             empty_buckets(0),
             np.zeros(LEVELS, np.int64),
             np.zeros(64, np.int64),
+            np.zeros(16, NEAR),
             np.zeros(16, NEAR),
             np.zeros(16, np.int64),
         )
@@ -273,13 +278,18 @@ class Scratch:
             )
             self.work = self.work._replace(slots=np.full(bodies, -1, np.int64))
             self.touched = np.zeros(bodies, np.int64)
+            self.near_valid = False
         if len(found.shape_boxes) < shapes:
             self.found = self.found._replace(shape_boxes=np.zeros(2 * shapes, BOX))
 
     def fit_near(self, near: int, hits: int) -> None:
         """Make room for so many near pairs and results of a query."""
         found = self.found
-        self.found = found._replace(near=_grown(found.near, near), hits=_grown(found.hits, hits))
+        self.found = found._replace(
+            near=_grown(found.near, near),
+            spare=_grown(found.spare, near),
+            hits=_grown(found.hits, hits),
+        )
 
     def fit_pairs(self, pairs: int) -> None:
         """Make room for so many shape pairs."""

@@ -28,7 +28,14 @@ from mvsim_core.solver.motion_kernels import (
     free_kernel,
     meeting_kernel,
 )
-from mvsim_core.solver.near import CLEAR, MEETING, STALE, pairs_kernel, rebuild_kernel
+from mvsim_core.solver.near import (
+    CLEAR,
+    MEETING,
+    STALE,
+    pairs_kernel,
+    rebuild_kernel,
+    renew_kernel,
+)
 from mvsim_core.solver.scratch import Scratch, Work
 from mvsim_core.solver.substeps import smallest_gap, solve_island
 from mvsim_core.state.arrays import BODY, DYNAMIC, IntArray, Row, Rows
@@ -129,6 +136,7 @@ def warm() -> None:
     movers, dt = np.arange(len(bodies)), 1e-3
     solve(bodies.rows, movers, contacts, dt, grips=lambda _: NO_GRIPS)
     found = contacts.scratch.found
+    renew_kernel(bodies.rows, movers[:0], contacts.arrays(), found, 0, dt)
     meeting_kernel(bodies.rows, movers, found.guards, found.near, 0, dt)
 
 
@@ -137,6 +145,13 @@ def find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) 
     contacts.place_pending(bodies)
     scratch = contacts.scratch
     scratch.fit_movers(len(bodies), len(movers), len(contacts.shapes))
+    if scratch.near_valid and scratch.by_copy:
+        found = scratch.found
+        near, most = renew_kernel(bodies, movers, contacts.arrays(), found, scratch.near_count, dt)
+        if near <= len(found.spare) and most <= len(found.hits):
+            scratch.found = found._replace(near=found.spare, spare=found.near)
+            scratch.near_count = near
+            return
     while True:
         found = scratch.found
         near, most = rebuild_kernel(bodies, movers, contacts.arrays(), found, dt)

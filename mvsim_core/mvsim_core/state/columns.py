@@ -11,9 +11,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numba import njit
 
-from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray, Rows
+
+
+def numbers_of(rows: Rows) -> FloatArray:
+    """Return (n, m) float64, the memory of rows of a dtype of whole cache lines.
+
+    Column `column_of` has a field; a kernel can be given the field by that number.
+    """
+    numbers: FloatArray = rows.view(np.float64).reshape(len(rows), -1)
+    return numbers
+
+
+def column_of(dtype: Any, field: str) -> int:
+    """Return the column of a field of float64 in `numbers_of`."""
+    kind, offset = dtype.fields[field][:2]
+    if kind != np.float64 or offset % 8:
+        raise ValueError(f"{field} is no float64 in a column")
+    return int(offset) // 8
 
 
 @njit(cache=True, nogil=True)
@@ -48,3 +66,87 @@ def bearings_kernel(bodies: Rows, rows: IntArray, points: FloatArray, out: Float
         out[i, 0] = distance
         out[i, 1] = (c * dx + s * dy) * per_metre
         out[i, 2] = (c * dy - s * dx) * per_metre
+
+
+@njit(cache=True, nogil=True)
+def write_fields_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    values: Any,
+    factors: Any,
+    low: Any,
+    high: Any,
+    numbers: FloatArray,
+    rows: IntArray,
+    columns: IntArray,
+) -> None:
+    """Write what `bound_kernel` gives for values (n, m) into fields of rows.
+
+    Args:
+        values: (n, m).
+        factors: (m,).
+        low: (m,).
+        high: (m,).
+        numbers: Of all rows, see `numbers_of`.
+        rows: (n,).
+        columns: (m,) columns of the fields.
+    """
+    for i in range(rows.shape[0]):
+        for k in range(columns.shape[0]):
+            value = values[i, k] * factors[k]
+            if value < low[k]:
+                value = low[k]
+            if value > high[k]:
+                value = high[k]
+            numbers[rows[i], columns[k]] = value
+
+
+@njit(cache=True, nogil=True)
+def read_fields_kernel(
+    numbers: FloatArray, rows: IntArray, columns: IntArray, factors: FloatArray, out: Any
+) -> None:
+    """Write fields of rows times factors (m,) into `out` (n, m); see `write_fields_kernel`."""
+    for i in range(rows.shape[0]):
+        for k in range(columns.shape[0]):
+            out[i, k] = numbers[rows[i], columns[k]] * factors[k]
+
+
+@njit(cache=True, nogil=True)
+def touching_kernel(bodies: Rows, rows: IntArray, touched: BoolArray) -> None:
+    """Note which bodies (n,) touch something, beside those that were noted before."""
+    for i in range(rows.shape[0]):
+        if bodies[rows[i]].touching != 0:
+            touched[i] = True
+
+
+@njit(cache=True, nogil=True)
+def approach_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    before: FloatArray,
+    seen: FloatArray,
+    touched: BoolArray,
+    near: float,
+    prizes: tuple[float, float],
+    reward: FloatArray,
+    distance: FloatArray,
+    success: BoolArray,
+    ended: BoolArray,
+) -> None:
+    """Judge the way of agents to places.
+
+    Args:
+        before: (n, 3) what `bearings_kernel` wrote before the step.
+        seen: (n, 3) and after it.
+        touched: (n,) who touched something.
+        near: Distance that counts as arrival [m].
+        prizes: For arrival, and for touching.
+        reward: Output: metres that they came nearer, and prizes.
+        distance: Output [m].
+        success: Output: who arrived without touching.
+        ended: Output: who arrived or touched.
+    """
+    for i in range(seen.shape[0]):
+        there = seen[i, 0] < near
+        arrived = 1.0 if there else 0.0
+        hit = 1.0 if touched[i] else 0.0
+        reward[i] = before[i, 0] - seen[i, 0] + prizes[0] * arrived + prizes[1] * hit
+        distance[i] = seen[i, 0]
+        success[i] = there and not touched[i]
+        ended[i] = there or touched[i]

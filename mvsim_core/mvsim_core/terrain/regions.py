@@ -51,7 +51,11 @@ def regions_kernel(bodies: Rows, wheels: Rows, regions: Rows) -> None:
 
 
 class Regions:
-    """All friction regions of a world, in file order."""
+    """All friction regions of a world, in file order.
+
+    Attributes:
+        rows: Their REGION rows.
+    """
 
     def __init__(self, specs: list[PropertyRegionSpec]) -> None:
         """Keep the regions that set friction."""
@@ -69,12 +73,12 @@ class Regions:
             for s in specs
             if s.property_name in _PROPERTIES
         ]
-        self._rows = np.array(rows, REGION)
+        self.rows = np.array(rows, REGION)
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._rows)
+        return len(self.rows)
 
     def apply(self, state: State) -> None:
         """Write WHEEL.region_mu and region_c_rr."""
-        regions_kernel(state.bodies, state.wheels, self._rows)
+        regions_kernel(state.bodies, state.wheels, self.rows)

@@ -21,6 +21,7 @@ from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, FloatArray, IntArray, Rows
 from mvsim_core.state.entities import Entity, Material, new_token
+from mvsim_core.state.rows import Bytes, bytes_of
 from mvsim_core.world.base import STILL, Entities
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import TABLES, Data, JointState
@@ -30,7 +31,8 @@ from mvsim_core.world.model import Model
 from mvsim_core.world.overlaps import report_overlaps
 from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
-from mvsim_core.world.step import PHASES, SENSORS, step_physics
+from mvsim_core.world.step import PHASES, SENSORS, refuse, step_physics
+from mvsim_core.world.ticks import Ticks
 
 #: Fields that hold row numbers: table -> field -> table that they refer to. Values < 0 refer to
 #: nothing.
@@ -50,6 +52,8 @@ REFERENCES = {
 }
 #: Tables of which each copy has rows of its own; parameters are shared.
 OWN = tuple(name for name in TABLES if name != "gains")
+#: Of so many steps one is made phase by phase.
+MEASURED = 100
 IMPULSES = ("impulse0", "impulse1", "impulse2", "impulse3")
 
 
@@ -175,7 +179,9 @@ class Batch:
         self.command_timeout = command_timeout
         self.runtime = Runtime(model)
         self.data = _replicated(self.base, count)
+        self.data.contacts.scratch.by_copy = True
         self._ticks = 0
+        self._compiled = Ticks()
         self._sizes = {name: len(getattr(self.base, name)) for name in OWN}
         self._profile = Profile(PHASES)
         self._sets: dict[int, SensorSet] = {}  # tick of the batch at a copy's tick 0 -> sensors
@@ -195,6 +201,10 @@ class Batch:
         self._blank = _Blank(self.base, self._copies, self._shapes)
         for copy in self._copies:
             self.restore_copy(copy, self.base, copy.seed)
+        for name in OWN:
+            if len(getattr(self.base, name)):
+                rows = bytes_of(getattr(self.data, name).reshape(count, -1))
+                self._blank.tables[name] = rows.copy()
 
     def __len__(self) -> int:
         """Return the number of copies."""
@@ -228,14 +238,43 @@ class Batch:
         self._profile.start()
         if self.runtime.placed:
             report_overlaps(self.model, self.runtime, self.data)
-        timeout = 0 if not self.command_timeout else round(self.command_timeout / self.model.dt)
-        step_physics(self.model, self.runtime, self.data, timeout, self._profile)
+        parts = self.model, self.runtime, self.data, self._timeout_ticks(), self._profile
+        # one of many phase by phase, to know in which ratio they take their time
+        if self._ticks % MEASURED == 0 or not self._compiled.step(*parts):
+            step_physics(*parts)
         self._ticks += 1
         for start, sensors in self._sets.items():
             ticks = self._ticks - start
             if ticks >= sensors.next_tick:
                 sensors.sample(self.data, ticks, ticks * self.model.dt)
         mark(SENSORS)
+
+    def advance(self, most: int) -> int:
+        """Advance all copies by one tick or more; none but the last of them has contacts.
+
+        Args:
+            most: Most ticks, >= 1.
+
+        Returns:
+            How many they are.
+
+        Raises:
+            StepError: A number of the state is not finite.
+        """
+        free, done = most, 0
+        for start, sensors in self._sets.items():
+            free = min(free, sensors.next_tick - 1 - (self._ticks - start))
+        if free > 1:
+            limits = free, self._timeout_ticks()
+            parts = self.model, self.runtime, self.data, limits, self._profile, refuse
+            done = self._compiled.advance(*parts)
+            self._ticks += done
+        if done == 0:
+            self.step()
+        return max(done, 1)
+
+    def _timeout_ticks(self) -> int:
+        return 0 if not self.command_timeout else round(self.command_timeout / self.model.dt)
 
     def run(self, seconds: float) -> None:
         """Advance all copies by `seconds` of simulated time (whole ticks).
@@ -244,8 +283,9 @@ class Batch:
             ArgumentError: `seconds` is negative or not finite.
         """
         require_number("run: seconds", seconds, "s", least=0.0)
-        for _ in range(round(seconds / self.model.dt)):
-            self.step()
+        left = round(seconds / self.model.dt)
+        while left > 0:
+            left -= self.advance(left)
 
     def reset(self, seed: int | None = None) -> None:
         """Reset all copies; copy k gets seed + k, or keeps its seed."""
@@ -269,14 +309,9 @@ class Batch:
                 self._copies[k].reset()
             return
         count = len(self)
-        for name, rows in self._blank.tables.items():
-            table = getattr(self.data, name).reshape(count, -1)
-            table[copies] = rows
-            for field, target in REFERENCES.get(name, {}).items():
-                given = rows[field]
-                shifts = np.where(given >= 0, copies[:, None] * self._sizes[target], 0)
-                table[field][copies] = given + shifts
-        self.data.bodies["copy"].reshape(count, -1)[copies] = copies[:, None]
+        for name, blank in self._blank.tables.items():
+            table = bytes_of(getattr(self.data, name).reshape(count, -1))
+            table[copies] = blank[copies]
         self.data.clock[copies] = self.base.clock[0]
         contacts = self.data.contacts
         if len(contacts.contacts):
@@ -284,11 +319,12 @@ class Batch:
             chosen[copies] = True
             held = contacts.contacts
             ends = (self._shape_copy[held["shape_a"]], self._shape_copy[held["shape_b"]])
-            contacts.contacts = held[~(chosen[ends[0]] | chosen[ends[1]])]
+            kept = bytes_of(held)[~(chosen[ends[0]] | chosen[ends[1]])]
+            contacts.contacts = kept.view(held.dtype).ravel()
         for rows, source in self._blank.joints:
             for field in IMPULSES:
                 contacts.joints.rows[field][rows[copies]] = source[field]
-        contacts.shapes_moved(self._blank.static[copies].ravel())
+        contacts.shapes_moved(self._blank.static[copies].ravel(), self._movers_of(copies))
 
     def place(self, names: Sequence[str], copies: IntArray, poses: FloatArray) -> None:
         """Move bodies of some copies, each to a pose of its own, at rest.
@@ -330,7 +366,8 @@ class Batch:
                 for field in LIMIT_MEMORY:
                     data.limits[field][at] = 0.0
         shapes = [self._blank.of_body[entity.row][copies] for entity in entities]
-        data.contacts.shapes_moved(np.concatenate([s.ravel() for s in shapes]))
+        moved = np.concatenate([s.ravel() for s in shapes])
+        data.contacts.shapes_moved(moved, self._movers_of(copies))
 
     # ------------------------------------------------------------ for copies
     def contacts_of(self, copy: WorldCopy) -> list[Contact]:
@@ -425,6 +462,12 @@ class Batch:
             self._starts[copy.index] = start
             self._sets.setdefault(start, SensorSet()).add(sensors, copy.ticks)
 
+    def _movers_of(self, copies: IntArray) -> IntArray:
+        """Return the numbers of the movers of copies."""
+        size = len(self.base.movers)
+        numbers: IntArray = (size * copies[:, None] + np.arange(size)).ravel()
+        return numbers
+
     def _is_own(self, contacts: Rows, k: int) -> Any:
         copies = self._shape_copy
         return (copies[contacts["shape_a"]] == k) | (copies[contacts["shape_b"]] == k)
@@ -449,7 +492,8 @@ class _Blank:
     """What a reset of copies writes, and where.
 
     Attributes:
-        tables: Rows of the tables as they were replicated.
+        tables: (copies, bytes) of each table as it was replicated; numpy would copy rows field by
+            field, and each copy names rows of its own.
         joints: For each joint its row in each copy (copies,), and the row to return to.
         static: (copies, m) shapes of the static bodies, which have places in the solver's grid.
         of_body: For each row of BODY of the base its static shapes, (copies, m).
@@ -457,7 +501,7 @@ class _Blank:
 
     def __init__(self, base: Data, copies: list[WorldCopy], shapes: list[IntArray]) -> None:
         """Look all up once."""
-        self.tables = {name: getattr(base, name) for name in OWN if len(getattr(base, name))}
+        self.tables: dict[str, Bytes] = {}
         self.joints: list[tuple[IntArray, Any]] = []
         for name, joint in base.joints.items():
             if joint.joint >= 0:

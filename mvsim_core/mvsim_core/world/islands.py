@@ -366,3 +366,11 @@ def _set_mass(data: Data, entity: Entity, inertia: Inertia) -> None:
     c, s = np.cos(body["yaw"]), np.sin(body["yaw"])
     body["cvx"] = body["vx"] - body["wz"] * (s * inertia.com_x + c * inertia.com_y)
     body["cvy"] = body["vy"] + body["wz"] * (c * inertia.com_x - s * inertia.com_y)
+
+
+def tipping_text(a: str, b: str) -> str:
+    """Return the warning of two entities whose weld makes an island that does not balance."""
+    return (
+        f"what {a!r} and {b!r} are welded to would tip over: the weight acts outside its wheels;"
+        " all of them carry the same part of it"
+    )

@@ -47,6 +47,21 @@ class Profile:
         self._sums = [own + share * other for own, other in zip(self._sums, spent, strict=True)]
         self._last = now
 
+    @property
+    def running(self) -> bool:
+        """Whether any time was measured."""
+        return any(self._sums)
+
+    def divide(self, first: int, end: int) -> None:
+        """Divide the time since the last mark among some phases, in the ratio of their sums.
+
+        `running` must be true.
+        """
+        now, spent = perf_counter(), sum(self._sums[first:end])
+        share = 1.0 + (now - self._last) / (spent or 1.0)
+        self._sums[first:end] = [share * time for time in self._sums[first:end]]
+        self._last = now
+
     def sums(self) -> dict[str, float]:
         """Return the seconds spent in each phase so far."""
         return dict(zip(self.phases, self._sums, strict=True))

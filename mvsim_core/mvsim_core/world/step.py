@@ -139,8 +139,25 @@ def step_physics(
         found = run_all([partial(accelerate, tile) for tile in tiles])
         bad = [wheel for wheel, _ in found]
         profile.join([part for _, part in found])
-    if max(bad) >= 0:
-        _integrate_without(model, run, data, tiles, bad, take_out)
+    finish_physics(model, run, data, (tiles, bad), profile, take_out)
+
+
+def finish_physics(
+    model: Model,
+    run: Runtime,
+    data: Data,
+    accelerated: tuple[Sequence[Tile], Sequence[int]],
+    profile: Profile,
+    take_out: Callable[[StepError], None],
+) -> None:
+    """Do the rest of a tick, from the velocities after its forces.
+
+    Args: As for `step_physics`; `accelerated` has the tiles, and for each the first wheel that is
+        not finite, or -1.
+    """
+    dt, gravity, mark, grips = model.dt, model.gravity, profile.mark, run.grips
+    if max(accelerated[1]) >= 0:
+        _integrate_without(model, run, data, *accelerated, take_out)
         grips.begin(data, data.movers.ids, gravity, dt)
     while True:
         movers, walls = data.movers.ids, run.ground.walls(data)

@@ -16,7 +16,7 @@ import numpy as np
 
 from mvsim_core.controllers import controller_class
 from mvsim_core.dynamics.steering import CREEP
-from mvsim_core.errors import CommandError
+from mvsim_core.errors import ArgumentError, CommandError, require_number
 from mvsim_core.friction.loads import LIFTS, tip_margin
 from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.recording.live import LiveLog
@@ -420,3 +420,19 @@ class Vehicle(Handle):
                 f"{self.name}: controller {controller!r} of a {self.kind!r} vehicle"
                 f" takes no {kind} command; it takes: {takes}"
             )
+
+
+def check_pose(pose: Any) -> None:
+    """Raise an error unless a pose for `add_vehicle` is None or three numbers.
+
+    Raises:
+        ArgumentError: It is neither.
+    """
+    try:
+        numbers = 3 if pose is None else len(pose)
+    except TypeError:
+        numbers = 0
+    if numbers != 3:
+        raise ArgumentError(f"add_vehicle: pose must be (x, y, yaw) [m, m, rad], got {pose!r:.80}")
+    for name, unit, value in zip(("x", "y", "yaw"), ("m", "m", "rad"), pose or (), strict=False):
+        require_number(f"add_vehicle: {name}", value, unit)

@@ -24,6 +24,7 @@ from mvsim_core.world.model import Model
 from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime, controller_of
 from mvsim_core.world.step import PHASES, step_physics
+from mvsim_core.world.ticks import Ticks
 
 #: Kinds of entities for which this process has loaded all kernels.
 _loaded: set[Hashable] = set()
@@ -57,6 +58,8 @@ def load_kernels(model: Model, entities: Iterable[EntityModel]) -> None:
         data.relief = relief
         with suppress(StepError):  # the world will raise it too, in its first step
             step_physics(empty, run, data, 0, Profile(PHASES))
+    data.relief = False
+    Ticks().warm(empty, run, data)
     _loaded.update(new or {None: None})
 
 

@@ -15,6 +15,7 @@ from mvsim_core.envs.fields import Field, Floats32
 from mvsim_core.envs.tasks.base import LIDAR, Judgement, Task, laser_text, world_of
 from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import FloatArray, IntArray
+from mvsim_core.state.columns import approach_kernel
 from mvsim_core.world.world import World
 
 #: Side of the cells of which boxes, starts and goals take one each [m], and how far from its
@@ -118,6 +119,9 @@ class Navigation(Task):
         """Return distance and bearing of the goal."""
         self.goal = np.zeros((agents.count, 2))
         self.seen = np.zeros((agents.count, 3))
+        none: Any = np.zeros(0, bool)
+        results = np.zeros(0), np.zeros(0), none, none
+        approach_kernel(self.seen[:0], self.seen[:0], none, 0.0, (0.0, 0.0), *results)  # to load
         return [
             Field("goal_distance", 0.0, self.diagonal, "m"),
             Field("goal_cos", -1.0, 1.0, "1"),
@@ -142,13 +146,14 @@ class Navigation(Task):
 
     def judge(self, agents: Agents, actions: Floats32) -> Judgement:
         """Reward metres that the goal came nearer, arrival, and no collision."""
-        before = self.seen[:, 0]
+        before, hit = self.seen, agents.touched.copy()
         self.seen = agents.bearings(self.goal)
-        distance, hit = self.seen[:, 0].copy(), agents.touched.copy()
-        arrived = distance < ARRIVED
-        reward = before - distance + ARRIVAL * arrived + COLLISION * hit
-        info = {"distance": distance, "success": arrived & ~hit, "collision": hit}
-        return Judgement(reward, arrived | hit, info)
+        reward, distance = np.empty(agents.count), np.empty(agents.count)
+        success, ended = np.empty(agents.count, bool), np.empty(agents.count, bool)
+        results = reward, distance, success, ended
+        approach_kernel(before, self.seen, hit, ARRIVED, (ARRIVAL, COLLISION), *results)
+        info = {"distance": distance, "success": success, "collision": hit}
+        return Judgement(reward, ended, info)
 
     def write(self, agents: Agents, out: Floats32, which: Which = ALL) -> None:
         """Write distance and bearing of the goal in the vehicle's frame."""
