@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a viewer costs.
 
-`python -m benchmarks.viewer [SECONDS]`, `python -m benchmarks.viewer start WORLD`. The first
+`python -m benchmarks.viewer [SECONDS]`, `python -m benchmarks.viewer start [WORLD]`. The first
 prints, for worlds of 1, 25 and 100 robots and 0, 1 and 3 browsers, the processor time of
 the simulation's process per simulated second at real time, and how often browsers are updated.
 The browsers are clients in a process of their own that take all messages and draw nothing, so that
 only the simulation's side is measured. The second measures the time from the start of `mvsim view`
-to the first picture in Chromium, which runs already.
+to the first picture in Chromium, which runs already; without WORLD, of a server of viser with
+nothing of ours.
 """
 
 from __future__ import annotations
@@ -50,6 +51,15 @@ WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
 ROBOTS
 </mvsim_world>"""
 ROBOT = '<vehicle class="bot"><init_pose>{x} {y} {yaw}</init_pose></vehicle>'
+#: A server of viser without anything of ours.
+EMPTY = """
+import time, numpy, viser
+server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+server.gui.add_markdown("Selected")
+server.scene.add_batched_axes("/axes", numpy.array([[1.0, 0, 0, 0]]), numpy.zeros((1, 3)))
+print(f"http://127.0.0.1:{server.get_port()}", flush=True)
+time.sleep(1000)
+"""
 CAMERA: dict[str, object] = {
     "type": "ViewerCameraMessage",
     "wxyz": (1.0, 0.0, 0.0, 0.0),
@@ -127,40 +137,67 @@ def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
     return result
 
 
-def start(world: str) -> None:
-    """Print the time from starting `mvsim view` to the first picture."""
+#: Notes, before the page begins, when it has a WebGL context, and when it first draws robots.
+NOTES = """
+window.notes = {};
+const note = (name) => { window.notes[name] = window.notes[name] ?? performance.now() / 1000; };
+const draw = WebGL2RenderingContext.prototype.drawElementsInstanced;
+WebGL2RenderingContext.prototype.drawElementsInstanced = function (...given) {
+  draw.apply(this, given);
+  if (this.canvas.isConnected) note("robots");
+};
+"""
+
+
+def start(world: str | None) -> None:
+    """Print the time from starting `mvsim view` to the first picture.
+
+    Without a world, the same of an empty server of viser, with axes only: what the page and the
+    browser need by themselves.
+    """
     from playwright.sync_api import sync_playwright
 
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     options = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
     options.append("--enable-unsafe-swiftshader")
+    command = [sys.executable, "-c", EMPTY]
+    if world is not None:
+        command = [sys.executable, "-m", "mvsim_core.cli", "view", world]
+        command += ["--no-browser", "--port", "0"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=options)
         page = browser.new_page(viewport={"width": 800, "height": 600})
+        page.add_init_script(NOTES)
         page.goto("about:blank")
         begin = time.perf_counter()
-        command = [sys.executable, "-m", "mvsim_core.cli", "view", world]
-        process = subprocess.Popen(
-            [*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        url = process.stdout.readline().split()[-1]
-        served = time.perf_counter() - begin
-        page.goto(url, wait_until="commit")
-        page.wait_for_selector("text=Selected")
-        # two frames after the panel is there, the scene is drawn
-        page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
-        shown = time.perf_counter() - begin
-        print(f"{world}: served after {served:.2f} s, first picture after {shown:.2f} s")
-        process.terminate()
-        process.wait()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                served, shown = first_picture(process, page, begin)
+            finally:
+                process.terminate()
+        name = world or "an empty server"
+        print(f"{name}: served after {served:.2f} s, first picture after {shown:.2f} s")
         browser.close()
+
+
+def first_picture(process: subprocess.Popen[str], page: Any, begin: float) -> tuple[float, float]:
+    """Return when the page was served and when its scene was drawn first [s]."""
+    assert process.stdout is not None
+    lines = (line.split() for line in process.stdout)
+    url = next(words[-1] for words in lines if words and words[-1].startswith("http"))
+    served = time.perf_counter() - begin
+    page.goto(url, wait_until="commit")
+    page.wait_for_function("window.notes.robots", polling=20, timeout=60_000)
+    page.wait_for_selector("text=Selected")
+    # the frame with robots is shown when the next one is asked for
+    page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
+    return served, time.perf_counter() - begin
 
 
 def main() -> None:
     """Measure what the command line asks for."""
     if sys.argv[1:2] == ["start"]:
-        start(sys.argv[2])
+        start(sys.argv[2] if len(sys.argv) > 2 else None)
         return
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
     print("robots browsers  cpu [s/s]  updates [1/s]  data [MB/s]  x real time")
