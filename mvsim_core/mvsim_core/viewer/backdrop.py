@@ -16,6 +16,8 @@ from mvsim_core.viewer.nodes import ROOT
 from mvsim_core.viewer.sky import set_sky
 from mvsim_core.world.world import World
 
+#: Intensities of the light of the sun, of the sky, and of the sky per ambient light of the file.
+SUN, SKY, AMBIENT = 2.1, 2.3, 1.6
 #: Colours of regions by property.
 REGION_COLORS = {
     "friction_mu": (40, 120, 220),
@@ -127,7 +129,7 @@ def add_lights(server: Any, lights: Lights) -> None:
     scene.add_light_directional(
         "/lights/sun",
         color=_bytes(lights.color),
-        intensity=1.9,
+        intensity=SUN,
         cast_shadow=lights.shadows,
         position=tuple((50.0 * sun).tolist()),
     )
@@ -135,7 +137,7 @@ def add_lights(server: Any, lights: Lights) -> None:
         "/lights/sky",
         sky_color=(235, 242, 255),
         ground_color=(170, 165, 160),
-        intensity=1.0 + 1.6 * min(lights.ambient, 1.0),
+        intensity=SKY + AMBIENT * min(lights.ambient, 1.0),
     )
 
 
