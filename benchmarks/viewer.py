@@ -26,31 +26,11 @@ import viser
 import websockets.asyncio.client as client
 from websockets.typing import Subprotocol
 
-from mvsim_core import load_world
+from benchmarks.recordings import yard
 from mvsim_core.viewer import Simulation, Viewer
 
 ROBOTS = (1, 25, 100)
 BROWSERS = (0, 1, 3)
-WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
-<element class="horizontal_plane">
-  <x_min>-40</x_min> <x_max>40</x_max> <y_min>-40</y_min> <y_max>40</y_max>
-</element>
-<vehicle:class name="bot">
-  <dynamics class="differential">
-    <l_wheel pos="0 0.2" mass="1" width="0.05" diameter="0.2"/>
-    <r_wheel pos="0 -0.2" mass="1" width="0.05" diameter="0.2"/>
-    <chassis mass="10" zmin="0.05" zmax="0.3">
-      <shape><pt>-0.3 -0.2</pt> <pt>-0.3 0.2</pt> <pt>0.3 0.2</pt> <pt>0.3 -0.2</pt></shape>
-    </chassis>
-    <controller class="twist_pid"><KP>20</KP> <KI>50</KI> <max_torque>5</max_torque></controller>
-  </dynamics>
-  <sensor class="laser" name="laser">
-    <fov_degrees>360</fov_degrees> <nrays>360</nrays> <sensor_period>0.1</sensor_period>
-  </sensor>
-</vehicle:class>
-ROBOTS
-</mvsim_world>"""
-ROBOT = '<vehicle class="bot"><init_pose>{x} {y} {yaw}</init_pose></vehicle>'
 #: A server of viser without anything of ours.
 EMPTY = """
 import time, numpy, viser
@@ -94,10 +74,7 @@ def browsers(url: str, count: int, received: Any) -> None:
 
 def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
     """Return processor time per simulated second [s], updates a second, and megabytes a second."""
-    placed = [
-        ROBOT.format(x=3 * (k % 10) - 15, y=3 * (k // 10) - 15, yaw=37 * k) for k in range(robots)
-    ]
-    world = load_world(text=WORLD.replace("ROBOTS", "\n".join(placed)))
+    world = yard(robots)
     for vehicle in world.vehicles.values():
         vehicle.set_twist(0.5, 0.0, 0.5)
     updates = 0

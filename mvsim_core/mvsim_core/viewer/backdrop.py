@@ -17,7 +17,7 @@ from mvsim_core.viewer.sky import set_sky
 from mvsim_core.world.world import World
 
 #: Intensities of the light of the sun, of the sky, and of the sky per ambient light of the file.
-SUN, SKY, AMBIENT = 2.1, 2.3, 1.6
+SUN, SKY, AMBIENT = 2.0, 2.6, 1.6
 #: Colours of regions by property.
 REGION_COLORS = {
     "friction_mu": (40, 120, 220),
