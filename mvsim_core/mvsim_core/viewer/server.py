@@ -118,7 +118,7 @@ def _guarded(origins: Origins) -> Iterator[None]:
     original = library.serve
 
     def serve(handler: Any, *args: Any, **options: Any) -> Any:
-        answer = options.get("process_request")
+        answer: Any = options.get("process_request")
         if getattr(answer, "__module__", "").startswith("viser."):
             options["process_request"] = origins.asked_before(answer)
         return original(handler, *args, **options)
