@@ -114,7 +114,7 @@ def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
     return result
 
 
-#: Notes, before the page begins, when it has a WebGL context, and when it first draws robots.
+#: Notes when the page first draws robots.
 NOTES = """
 window.notes = {};
 const note = (name) => { window.notes[name] = window.notes[name] ?? performance.now() / 1000; };
@@ -124,6 +124,11 @@ WebGL2RenderingContext.prototype.drawElementsInstanced = function (...given) {
   if (this.canvas.isConnected) note("robots");
 };
 """
+
+
+#: Whether that can be seen: a page of viser is nearly transparent while it loads its light.
+SEEN = """window.notes.robots &&
+Number(document.querySelector("canvas").style.opacity || 1) === 1"""
 
 
 def start(world: str | None) -> None:
@@ -164,8 +169,8 @@ def first_picture(process: subprocess.Popen[str], page: Any, begin: float) -> tu
     url = next(words[-1] for words in lines if words and words[-1].startswith("http"))
     served = time.perf_counter() - begin
     page.goto(url, wait_until="commit")
-    page.wait_for_function("window.notes.robots", polling=20, timeout=60_000)
-    page.wait_for_selector("text=Selected")
+    page.wait_for_function(SEEN, polling=20, timeout=120_000)
+    page.wait_for_selector("text=Selected", timeout=120_000)
     # the frame with robots is shown when the next one is asked for
     page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
     return served, time.perf_counter() - begin
