@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a viewer costs.
 
-`python -m benchmarks.viewer [SECONDS]`, `python -m benchmarks.viewer start WORLD`. The first
+`python -m benchmarks.viewer [SECONDS]`, `python -m benchmarks.viewer start [WORLD]`. The first
 prints, for worlds of 1, 25 and 100 robots and 0, 1 and 3 browsers, the processor time of
 the simulation's process per simulated second at real time, and how often browsers are updated.
 The browsers are clients in a process of their own that take all messages and draw nothing, so that
 only the simulation's side is measured. The second measures the time from the start of `mvsim view`
-to the first picture in Chromium, which runs already.
+to the first picture in Chromium, which runs already; without WORLD, of a server of viser with
+nothing of ours.
 """
 
 from __future__ import annotations
@@ -25,31 +26,20 @@ import viser
 import websockets.asyncio.client as client
 from websockets.typing import Subprotocol
 
-from mvsim_core import load_world
+from benchmarks.recordings import yard
 from mvsim_core.viewer import Simulation, Viewer
 
 ROBOTS = (1, 25, 100)
 BROWSERS = (0, 1, 3)
-WORLD = """<mvsim_world version="1.0"><simul_timestep>0.005</simul_timestep>
-<element class="horizontal_plane">
-  <x_min>-40</x_min> <x_max>40</x_max> <y_min>-40</y_min> <y_max>40</y_max>
-</element>
-<vehicle:class name="bot">
-  <dynamics class="differential">
-    <l_wheel pos="0 0.2" mass="1" width="0.05" diameter="0.2"/>
-    <r_wheel pos="0 -0.2" mass="1" width="0.05" diameter="0.2"/>
-    <chassis mass="10" zmin="0.05" zmax="0.3">
-      <shape><pt>-0.3 -0.2</pt> <pt>-0.3 0.2</pt> <pt>0.3 0.2</pt> <pt>0.3 -0.2</pt></shape>
-    </chassis>
-    <controller class="twist_pid"><KP>20</KP> <KI>50</KI> <max_torque>5</max_torque></controller>
-  </dynamics>
-  <sensor class="laser" name="laser">
-    <fov_degrees>360</fov_degrees> <nrays>360</nrays> <sensor_period>0.1</sensor_period>
-  </sensor>
-</vehicle:class>
-ROBOTS
-</mvsim_world>"""
-ROBOT = '<vehicle class="bot"><init_pose>{x} {y} {yaw}</init_pose></vehicle>'
+#: A server of viser without anything of ours.
+EMPTY = """
+import time, numpy, viser
+server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+server.gui.add_markdown("Selected")
+server.scene.add_batched_axes("/axes", numpy.array([[1.0, 0, 0, 0]]), numpy.zeros((1, 3)))
+print(f"http://127.0.0.1:{server.get_port()}", flush=True)
+time.sleep(1000)
+"""
 CAMERA: dict[str, object] = {
     "type": "ViewerCameraMessage",
     "wxyz": (1.0, 0.0, 0.0, 0.0),
@@ -84,10 +74,7 @@ def browsers(url: str, count: int, received: Any) -> None:
 
 def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
     """Return processor time per simulated second [s], updates a second, and megabytes a second."""
-    placed = [
-        ROBOT.format(x=3 * (k % 10) - 15, y=3 * (k // 10) - 15, yaw=37 * k) for k in range(robots)
-    ]
-    world = load_world(text=WORLD.replace("ROBOTS", "\n".join(placed)))
+    world = yard(robots)
     for vehicle in world.vehicles.values():
         vehicle.set_twist(0.5, 0.0, 0.5)
     updates = 0
@@ -127,40 +114,72 @@ def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
     return result
 
 
-def start(world: str) -> None:
-    """Print the time from starting `mvsim view` to the first picture."""
+#: Notes when the page first draws robots.
+NOTES = """
+window.notes = {};
+const note = (name) => { window.notes[name] = window.notes[name] ?? performance.now() / 1000; };
+const draw = WebGL2RenderingContext.prototype.drawElementsInstanced;
+WebGL2RenderingContext.prototype.drawElementsInstanced = function (...given) {
+  draw.apply(this, given);
+  if (this.canvas.isConnected) note("robots");
+};
+"""
+
+
+#: Whether that can be seen: a page of viser is nearly transparent while it loads its light.
+SEEN = """window.notes.robots &&
+Number(document.querySelector("canvas").style.opacity || 1) === 1"""
+
+
+def start(world: str | None) -> None:
+    """Print the time from starting `mvsim view` to the first picture.
+
+    Without a world, the same of an empty server of viser, with axes only: what the page and the
+    browser need by themselves.
+    """
     from playwright.sync_api import sync_playwright
 
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     options = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
     options.append("--enable-unsafe-swiftshader")
+    command = [sys.executable, "-c", EMPTY]
+    if world is not None:
+        command = [sys.executable, "-m", "mvsim_core.cli", "view", world]
+        command += ["--no-browser", "--port", "0"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=options)
         page = browser.new_page(viewport={"width": 800, "height": 600})
+        page.add_init_script(NOTES)
         page.goto("about:blank")
         begin = time.perf_counter()
-        command = [sys.executable, "-m", "mvsim_core.cli", "view", world]
-        process = subprocess.Popen(
-            [*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        url = process.stdout.readline().split()[-1]
-        served = time.perf_counter() - begin
-        page.goto(url, wait_until="commit")
-        page.wait_for_selector("text=Selected")
-        # two frames after the panel is there, the scene is drawn
-        page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
-        shown = time.perf_counter() - begin
-        print(f"{world}: served after {served:.2f} s, first picture after {shown:.2f} s")
-        process.terminate()
-        process.wait()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                served, shown = first_picture(process, page, begin)
+            finally:
+                process.terminate()
+        name = world or "an empty server"
+        print(f"{name}: served after {served:.2f} s, first picture after {shown:.2f} s")
         browser.close()
+
+
+def first_picture(process: subprocess.Popen[str], page: Any, begin: float) -> tuple[float, float]:
+    """Return when the page was served and when its scene was drawn first [s]."""
+    assert process.stdout is not None
+    lines = (line.split() for line in process.stdout)
+    url = next(words[-1] for words in lines if words and words[-1].startswith("http"))
+    served = time.perf_counter() - begin
+    page.goto(url, wait_until="commit")
+    page.wait_for_function(SEEN, polling=20, timeout=120_000)
+    page.wait_for_selector("text=Selected", timeout=120_000)
+    # the frame with robots is shown when the next one is asked for
+    page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
+    return served, time.perf_counter() - begin
 
 
 def main() -> None:
     """Measure what the command line asks for."""
     if sys.argv[1:2] == ["start"]:
-        start(sys.argv[2])
+        start(sys.argv[2] if len(sys.argv) > 2 else None)
         return
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
     print("robots browsers  cpu [s/s]  updates [1/s]  data [MB/s]  x real time")

@@ -34,8 +34,12 @@ OPTIONS = (
     "--enable-unsafe-swiftshader",
 )
 QUALITY = 82
-#: A browser that draws in software needs so long to draw all that it got [s].
-PATIENCE = 6.0
+#: How long a browser that draws in software may need for anything [ms].
+PATIENCE = 300_000
+#: Two frames: what came before them is drawn.
+FRAMES = "new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))"
+#: Whether the curves, if there are any, have their size.
+CURVES = "[...document.querySelectorAll('.uplot canvas')].every((c) => c.clientHeight > 100)"
 
 
 def overview(world: World, viewer: Viewer) -> str:
@@ -85,7 +89,6 @@ def vehicle(world: World, viewer: Viewer) -> str:
         world.vehicles["r1"].set_twist(0.3 + 0.3 * (k % 2), 0.0, 0.4 - 0.2 * (k % 3))
         run(world, viewer, 1.0)
     viewer.stage.cameras.behind("r1")
-    viewer.controls.pause(False)
     return "Vehicle"
 
 
@@ -136,22 +139,34 @@ def take(browser: Any, name: str, folder: Path) -> None:
     (viewer,) = opened
     try:
         page = browser.new_page(viewport=TALL if name == "vehicle" else SIZE)
+        page.set_default_timeout(PATIENCE)
         page.goto(viewer.url)
-        page.wait_for_selector("text=Selected", timeout=60_000)
-        time.sleep(PATIENCE)
+        page.wait_for_selector("text=Selected")
+        wait_until_drawn(page)
         tab: list[str] = []
         viewer.submit(lambda: tab.append(prepare(viewer.world, viewer)))
         while not tab:
             time.sleep(0.1)
-        page.get_by_role("tab", name=tab[0]).click(timeout=60_000)
+        page.get_by_role("tab", name=tab[0]).click()
         page.add_style_tag(content=".mantine-Notifications-root {display: none}")
-        time.sleep(2.0 * PATIENCE)
-        picture = Image.open(io.BytesIO(page.screenshot(timeout=60_000))).convert("RGB")
+        wait_until_drawn(page)
+        if name == "vehicle":
+            page.wait_for_selector(".uplot canvas")
+        page.wait_for_function(CURVES)
+        wait_until_drawn(page)
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         picture.save(folder / f"viewer_{name}.jpg", quality=QUALITY)
         page.close()
     finally:
         viewer.close()
         thread.join()
+
+
+def wait_until_drawn(page: Any) -> None:
+    """Wait until messages that are on their way have come, and are drawn."""
+    for _ in range(3):
+        time.sleep(1.0)
+        page.evaluate(FRAMES)
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ PARAMETERS = {
     "use_sim_time": ("true", "All nodes use simulated time from /clock."),
     "headless": ("false", "Open no window, RViz and browser included."),
     "viewer": ("false", "Show the world in browsers, see docs/viewer.md."),
+    "record": ("", "MCAP file to record to, see docs/recording.md; empty: none."),
     "start_poses": ("", "Initial poses, such as r1 x=1.0 y=-2.0 yaw=1.57 [m, rad]."),
     "do_fake_localization": ("true", "Publish map -> odom from the true pose."),
     "publish_initialpose": ("false", "Publish the true pose on initialpose, for AMCL."),
@@ -37,7 +38,7 @@ OTHERS = {
     "rviz_namespace": ("", "Namespace of the robot that RViz shows, if any."),
 }
 #: Texts that must not be read as YAML.
-TEXTS = ("world_file", "frame_prefix", "start_poses")
+TEXTS = ("world_file", "frame_prefix", "record", "start_poses")
 
 
 def generate_launch_description() -> LaunchDescription:

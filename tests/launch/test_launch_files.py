@@ -121,7 +121,7 @@ def test_the_xml_twin_has_the_same_arguments() -> None:
                 for name, argument in visit.declared().items()
             }
         )
-    assert len(texts[0]) == 17
+    assert len(texts[0]) == 18
     assert texts[0] == texts[1]
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage
 
 from mvsim_core.assembly.load import world_of
 from mvsim_core.elements.occupancy_grid import FREE, OCCUPIED, UNKNOWN, GridMap, GridOrigin
@@ -194,6 +193,8 @@ def _reached(occupied: BoolGrid, unknown: BoolGrid, starts: list[FloatArray]) ->
         fill(begin, start)
     if not starts:
         begin[[0, -1]] = begin[:, [0, -1]] = True
+    from scipy import ndimage  # slow to import
+
     labels, count = ndimage.label(passable)
     wanted = np.zeros(count + 1, np.bool_)
     wanted[labels[begin & passable]] = True

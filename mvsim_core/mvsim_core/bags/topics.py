@@ -42,6 +42,20 @@ class Topic:
     per_vehicle: bool = True
 
 
+def _image(
+    name: str, text: str, *, frame: str = "{sensor}_optical_frame", mvsim_name: str = ""
+) -> Topic:
+    """Return a topic of pictures."""
+    return Topic(name, "sensor_msgs/msg/Image", 5, text, frame=frame, mvsim_name=mvsim_name)
+
+
+def _intrinsics(
+    name: str, text: str, *, frame: str = "{sensor}_optical_frame", mvsim_name: str = ""
+) -> Topic:
+    """Return a topic of intrinsics."""
+    return Topic(name, "sensor_msgs/msg/CameraInfo", 5, text, frame=frame, mvsim_name=mvsim_name)
+
+
 def _compressed(image: Topic, kind: str) -> Topic:
     """Return the topic on which image_transport's plug-in `compressed` looks for an image."""
     name, mvsim_name = (each and f"{each}/compressed" for each in (image.name, image.mvsim_name))
@@ -281,34 +295,18 @@ BUMPER_SECTOR = Topic(
     FAST_DEPTH,
     "Bumper, a topic for each sector: whether it was touched since the last message.",
 )
-IMAGE = Topic(
-    "{sensor}/image_raw",
-    "sensor_msgs/msg/Image",
-    5,
-    "Colour camera: rgb8.",
-    frame="{sensor}_optical_frame",
-)
+IMAGE = _image("{sensor}/image_raw", "Colour camera: rgb8.")
 IMAGE_COMPRESSED = _compressed(IMAGE, "JPEG")
-CAMERA_INFO = Topic(
-    "{sensor}/camera_info",
-    "sensor_msgs/msg/CameraInfo",
-    5,
-    "Intrinsics and distortion of the image with the same stamp.",
-    frame="{sensor}_optical_frame",
+CAMERA_INFO = _intrinsics(
+    "{sensor}/camera_info", "Intrinsics and distortion of the image with the same stamp."
 )
-CLASS_IMAGE = Topic(
+CLASS_IMAGE = _image(
     "{sensor}/segmentation/image_raw",
-    "sensor_msgs/msg/Image",
-    5,
     "Class of each pixel: mono8, 0 for nothing; only with <segmentation>.",
-    frame="{sensor}_optical_frame",
 )
-INSTANCE_IMAGE = Topic(
+INSTANCE_IMAGE = _image(
     "{sensor}/instances/image_raw",
-    "sensor_msgs/msg/Image",
-    5,
     "Object that each pixel shows: 16UC1, 0 for nothing; only with <segmentation>.",
-    frame="{sensor}_optical_frame",
 )
 LABELS = Topic(
     "{sensor}/labels",
@@ -317,75 +315,40 @@ LABELS = Topic(
     "JSON: numbers and names of the classes and instances; when they change.",
     latched=True,
 )
-LEFT_IMAGE = Topic(
+LEFT_IMAGE = _image(
     "{sensor}/left/image_raw",
-    "sensor_msgs/msg/Image",
-    5,
     "Left image of a stereo pair: rgb8; rectified, if its lenses have no distortion.",
-    frame="{sensor}_optical_frame",
 )
 LEFT_IMAGE_COMPRESSED = _compressed(LEFT_IMAGE, "JPEG")
-LEFT_INFO = Topic(
-    "{sensor}/left/camera_info",
-    "sensor_msgs/msg/CameraInfo",
-    5,
-    "Intrinsics of the left image.",
-    frame="{sensor}_optical_frame",
-)
-RIGHT_IMAGE = Topic(
-    "{sensor}/right/image_raw",
-    "sensor_msgs/msg/Image",
-    5,
-    "Right image, with the same stamp.",
-    frame="{sensor}_optical_frame",
-)
+LEFT_INFO = _intrinsics("{sensor}/left/camera_info", "Intrinsics of the left image.")
+RIGHT_IMAGE = _image("{sensor}/right/image_raw", "Right image, with the same stamp.")
 RIGHT_IMAGE_COMPRESSED = _compressed(RIGHT_IMAGE, "JPEG")
-RIGHT_INFO = Topic(
-    "{sensor}/right/camera_info",
-    "sensor_msgs/msg/CameraInfo",
-    5,
-    "Intrinsics of the right image: P[3] is -fx times the baseline.",
-    frame="{sensor}_optical_frame",
+RIGHT_INFO = _intrinsics(
+    "{sensor}/right/camera_info", "Intrinsics of the right image: P[3] is -fx times the baseline."
 )
-RGB_IMAGE = Topic(
+RGB_IMAGE = _image(
     "{sensor}/image_raw",
-    "sensor_msgs/msg/Image",
-    5,
     "Colour image of a depth camera: rgb8.",
     frame="{sensor}_rgb_optical_frame",
     mvsim_name="{sensor}_rgb/image_raw",
 )
 RGB_IMAGE_COMPRESSED = _compressed(RGB_IMAGE, "JPEG")
-RGB_INFO = Topic(
+RGB_INFO = _intrinsics(
     "{sensor}/camera_info",
-    "sensor_msgs/msg/CameraInfo",
-    5,
     "Intrinsics of the colour image.",
     frame="{sensor}_rgb_optical_frame",
     mvsim_name="{sensor}_rgb/camera_info",
 )
-RAW_DEPTH = Topic(
+RAW_DEPTH = _image(
     "{sensor}/depth/image_raw",
-    "sensor_msgs/msg/Image",
-    5,
     "Depth image: 16UC1, millimetres, 0 without a hit (REP-118).",
-    frame="{sensor}_optical_frame",
     mvsim_name="{sensor}_depth/image_raw",
 )
 RAW_DEPTH_COMPRESSED = _compressed(RAW_DEPTH, "PNG of 16 bits")
-DEPTH = Topic(
-    "{sensor}/depth/image",
-    "sensor_msgs/msg/Image",
-    5,
-    "Depth image: 32FC1, metres, NaN without a hit.",
-    frame="{sensor}_optical_frame",
-)
-DEPTH_INFO = Topic(
+DEPTH = _image("{sensor}/depth/image", "Depth image: 32FC1, metres, NaN without a hit.")
+DEPTH_INFO = _intrinsics(
     "{sensor}/depth/camera_info",
-    "sensor_msgs/msg/CameraInfo",
-    5,
     "Intrinsics of the depth images.",
-    frame="{sensor}_optical_frame",
     mvsim_name="{sensor}_depth/camera_info",
 )
 DEPTH_POINTS = Topic(

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mvsim_core.cli.command import App, wrong
+from mvsim_core.cli.options import MOST_PORTS
 
 if TYPE_CHECKING:
     from mvsim_core.comms import Client
 
-MOST_PORTS = 65535
 PORT = 23700  # comms.DEFAULT_PORT, which is imported only when a verb needs it
 
 Address = Annotated[str, typer.Option(help="Host of the server.")]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ALL = "all"  # as the name of a vehicle: every one of them
 NAMED = 8  # vehicles in one line
+MOST_PORTS = 65535
 
 World = Annotated[Path, typer.Argument(help="World file.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same run.", min=0)]
@@ -30,6 +31,24 @@ Var = Annotated[
         show_default=False,
     ),
 ]
+
+Time = Annotated[
+    float | None, typer.Option(help="Simulated seconds; default: until Ctrl-C.", min=0.0)
+]
+RealtimeFactor = Annotated[
+    str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
+]
+ViewerPort = Annotated[
+    int,
+    typer.Option(
+        help="TCP port of the viewer; where it is taken the next free one. 0: any.",
+        min=0,
+        max=MOST_PORTS,
+    ),
+]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")]
+#: Port of the viewer if none is given.
+VIEWER_PORT = 8080
 
 
 class TwistOption(NamedTuple):
@@ -75,6 +94,38 @@ Twist = Annotated[
         show_default=False,
     ),
 ]
+
+
+def loaded(
+    world: Path, var: list[str] | None, seed: int, twists: list[Any] | None = None
+) -> RunningWorld:
+    """Load a world as `--var` and `--seed` say, print its warnings, command what `--twist` says.
+
+    Raises:
+        WorldFileError: The file has errors.
+    """
+    from mvsim_core import load_world
+    from mvsim_core.cli.report import print_problems
+
+    running = load_world(world, variables=variables(var), seed=seed)
+    print_problems(running.warnings)
+    command(running, twists)
+    return running
+
+
+def real_time_factor(text: str) -> float | None:
+    """Return what `--realtime-factor` says, None for as fast as possible."""
+    if text == "max":
+        return None
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 0.0 < factor < 1e6:
+        raise wrong(
+            "--realtime-factor", f"the real-time factor must be a number > 0 or max, got {text!r}"
+        )
+    return factor
 
 
 def variables(assignments: list[str] | None) -> dict[str, str]:

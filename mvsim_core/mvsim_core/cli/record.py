@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
+from mvsim_core.cli.options import (
+    RealtimeFactor,
+    Seed,
+    Time,
+    Twist,
+    Var,
+    World,
+    loaded,
+    real_time_factor,
+)
 
 if TYPE_CHECKING:
     from mvsim_core.bags.recorder import BagRecorder
@@ -35,13 +44,8 @@ def record(  # noqa: PLR0913 (one argument for each option)
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="MCAP file; it is replaced.")
     ],
-    time: Annotated[
-        float | None,
-        typer.Option(help="Simulated seconds; default: until Ctrl-C.", min=0.0),
-    ] = None,
-    realtime_factor: Annotated[
-        str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
-    ] = "max",
+    time: Time = None,
+    realtime_factor: RealtimeFactor = "max",
     twist: Twist = None,
     exclude: Exclude = None,
     derived: Derived = False,
@@ -50,15 +54,11 @@ def record(  # noqa: PLR0913 (one argument for each option)
     var: Var = None,
 ) -> None:
     """Simulate a world into an MCAP file with ROS 2 messages, which needs no ROS."""
-    from mvsim_core import load_world
     from mvsim_core.bags import record as start_recording
-    from mvsim_core.cli.report import print_problems
-    from mvsim_core.cli.run import real_time_factor, simulate
+    from mvsim_core.cli.run import simulate
 
     factor = real_time_factor(realtime_factor)
-    running = load_world(world, variables=variables(var), seed=seed)
-    print_problems(running.warnings)
-    command(running, twist)
+    running = loaded(world, var, seed, twist)
     with ExitStack() as stack:
         recorder = start_recording(
             running, output, compression=compression, exclude=exclude or (), derived=derived

@@ -14,21 +14,23 @@ import typer
 
 from mvsim_core import progress
 from mvsim_core.cli.command import wrong
-from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
+from mvsim_core.cli.options import Seed, Twist, Var
+from mvsim_core.cli.sources import Source, source_of
 from mvsim_core.errors import MvsimError, UnknownName
 
 if TYPE_CHECKING:
     from mvsim_core.rendering.picture import View
     from mvsim_core.world.world import World as RunningWorld
 
-STRIDE = 20  # steps between two looks at the clock
 NEAR = 0.05  # m: nothing nearer is seen from a place that is given
 
 Triple = tuple[float, float, float]
 
 
 def render(  # noqa: PLR0913 (one argument for each option)
-    world: World,
+    world: Annotated[
+        Path, typer.Argument(help="World file, or a recording (.mcap).", show_default=False)
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Picture file (.png).")
     ] = None,
@@ -52,17 +54,21 @@ def render(  # noqa: PLR0913 (one argument for each option)
     ] = None,
     size: Annotated[str, typer.Option(metavar="WxH", help="Picture size [pixels].")] = "1280x720",
     time: Annotated[
-        float, typer.Option(help="Seconds to simulate first, or length of the video.", min=0.0)
+        float,
+        typer.Option(
+            help="Seconds to simulate first, or length of the video; of a recording, all of it.",
+            min=0.0,
+        ),
     ] = 0.0,
     fps: Annotated[int, typer.Option(help="Pictures a second of a video.", min=1, max=240)] = 25,
     twist: Twist = None,
     seed: Seed = 0,
     var: Var = None,
 ) -> None:
-    """Draw a picture or a video of a world: all of it, unless an option says from where."""
-    from mvsim_core import load_world
-    from mvsim_core.cli.report import print_problems
+    """Draw a picture or a video of a world or of a recording (.mcap).
 
+    All of it is seen, unless an option says from where.
+    """
     pixels = _pixels(size)
     if output is None and video is None:
         raise typer.BadParameter("expected -o FILE.png or --video FILE.mp4")
@@ -72,9 +78,8 @@ def render(  # noqa: PLR0913 (one argument for each option)
         raise wrong("--video", f"the video's file must end in .mp4, got {str(video)!r}")
     if top + gui + (follow is not None) > 1:
         raise typer.BadParameter("--top, --gui and --follow exclude each other")
-    running = load_world(world, variables=variables(var), seed=seed)
-    print_problems(running.warnings)
-    command(running, twist)
+    source = source_of(world, var, seed, twist)
+    running = source.world
     chosen = {"eye": eye, "at": at, "fov": None if fov is None else math.radians(fov)}
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     if eye is not None:
@@ -90,21 +95,20 @@ def render(  # noqa: PLR0913 (one argument for each option)
     if video is not None:
         from mvsim_core.cli.video import write_video
 
-        count = write_video(running, look, pixels, video, time, fps)
+        count = write_video(source, look, pixels, video, time or source.duration, fps)
         print(f"{video}: {count} pictures of {pixels[0]} x {pixels[1]}, {fps} a second")
     else:
-        _simulate(running, time)
+        _reach(source, time)
     if output is not None:
         _write(running, look(), pixels, output)
 
 
-def _simulate(running: RunningWorld, seconds: float) -> None:
+def _reach(source: Source, seconds: float) -> None:
+    """Go to a time since the start, with a bar while that is simulated."""
     progress.restart()
-    ticks = round(seconds / running.dt)
-    for done in range(1, ticks + 1):
-        running.step()
-        if done % STRIDE == 0:
-            progress.count("simulating, steps", done, ticks)
+    for percent in range(1, 101) if not source.duration else (100,):
+        source.reach(seconds * percent / 100)
+        progress.count("simulating, percent", percent, 100)
     progress.end_count()
 
 

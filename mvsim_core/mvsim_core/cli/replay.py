@@ -6,12 +6,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mvsim_core.cli.options import VIEWER_PORT, Browser, ViewerPort
+from mvsim_core.cli.view import serve
+
 if TYPE_CHECKING:
     from mvsim_core.bags.recording import Recording
+    from mvsim_core.viewer import Server
 
 
 def replay(
@@ -26,10 +30,8 @@ def replay(
     speed: Annotated[
         float, typer.Option(help="Recorded seconds per second.", min=0.01, max=1000.0)
     ] = 1.0,
-    port: Annotated[
-        int | None, typer.Option(help="TCP port of the viewer.", min=0, show_default=False)
-    ] = None,
-    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    port: ViewerPort = VIEWER_PORT,
+    browser: Browser = True,
 ) -> None:
     """Show a recording in the viewer, with a time bar."""
     from mvsim_core.bags.recording import Recording
@@ -44,7 +46,8 @@ def replay(
             for line in information(recording):
                 print(line)
             return
-        _show(recording, speed, {"port": port} if port is not None else {}, browser=browser)
+        with serve(file, port=port, browser=browser) as server:
+            _show(recording, speed, server)
 
 
 def information(recording: Recording) -> list[str]:
@@ -68,13 +71,12 @@ def information(recording: Recording) -> list[str]:
     return lines
 
 
-def _show(recording: Recording, speed: float, options: dict[str, Any], *, browser: bool) -> None:
+def _show(recording: Recording, speed: float, server: Server) -> None:
     from mvsim_core.viewer import TimeBar, Viewer
 
     world = recording.load_world()
     recording.seek(world, 0.0)
     bar = TimeBar(recording.duration, lambda time: recording.seek(world, time), speed=speed)
-    with Viewer(world, controls=bar, browser=browser, **options) as shown:
-        print(f"viewer: {shown.url}", flush=True)
-        with suppress(KeyboardInterrupt):  # the way to end it
-            shown.run()
+    # an interrupt is the way to end it
+    with suppress(KeyboardInterrupt), Viewer(world, controls=bar, server=server) as shown:
+        shown.run()

@@ -13,10 +13,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mvsim_core.cli.bus import MOST_PORTS, PORT
+from mvsim_core.cli.bus import PORT
 from mvsim_core.cli.command import wrong
-from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
-from mvsim_core.cli.view import VIEW_PORT, can_show, watch
+from mvsim_core.cli.options import (
+    MOST_PORTS,
+    VIEWER_PORT,
+    RealtimeFactor,
+    Seed,
+    Time,
+    Twist,
+    Var,
+    ViewerPort,
+    World,
+    loaded,
+    real_time_factor,
+)
+from mvsim_core.cli.view import can_show, serve, watch
 from mvsim_core.heap import settle_heap
 
 if TYPE_CHECKING:
@@ -34,13 +46,8 @@ KEYS = "WASD/arrows, space: stop, tab: next vehicle, Q: quit"
 
 def run(  # noqa: PLR0913 (one argument for each option)
     world: World,
-    time: Annotated[
-        float | None,
-        typer.Option(help="Simulated seconds; default: until Ctrl-C.", min=0.0),
-    ] = None,
-    realtime_factor: Annotated[
-        str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
-    ] = "1",
+    time: Time = None,
+    realtime_factor: RealtimeFactor = "1",
     twist: Twist = None,
     log: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Log each vehicle and wheel to files.")
@@ -70,24 +77,20 @@ def run(  # noqa: PLR0913 (one argument for each option)
     view: Annotated[
         bool, typer.Option("--view", help="Show it in the browser too (docs/viewer.md).")
     ] = False,
-    view_port: Annotated[
-        int, typer.Option(help="TCP port of the viewer; 0: any.", min=0, max=MOST_PORTS)
-    ] = VIEW_PORT,
+    view_port: ViewerPort = VIEWER_PORT,
 ) -> None:
     """Simulate a world without ROS and watch it in the terminal."""
-    from mvsim_core import load_world
-    from mvsim_core.cli.report import counted, print_problems
+    from mvsim_core.cli.report import counted
 
     factor = real_time_factor(realtime_factor)
     if view and keyboard:
         raise wrong("--keyboard", "the viewer has its own keys: leave out --keyboard or --view")
-    running = load_world(world, variables=variables(var), seed=seed)
-    print_problems(running.warnings)
-    command(running, twist)
-    if log is not None:
-        running.start_logging(log, log_every, log_format)
     files: list[Path] = []
     with ExitStack() as stack:
+        viewer = stack.enter_context(serve(world, port=view_port)) if view else None
+        running = loaded(world, var, seed, twist)
+        if log is not None:
+            running.start_logging(log, log_every, log_format)
         bus = stack.enter_context(_Bus(running, port, bind)) if server else None
         stack.callback(lambda: files.extend(running.stop_logging()))
         recorder = None
@@ -96,8 +99,8 @@ def run(  # noqa: PLR0913 (one argument for each option)
 
             recorder = start_recording(running, record, wake_sensors=server)
             stack.callback(recorder.close)
-        if view:
-            watch(running, time, factor, bus=bus, port=view_port, on_demand=server)
+        if viewer is not None:
+            watch(running, time, factor, viewer, bus=bus, on_demand=server)
         else:
             keys = stack.enter_context(_keyboard(running)) if keyboard else None
             simulate(running, time, factor, bus, keys)
@@ -116,9 +119,7 @@ def launch(
     headless: Annotated[
         bool, typer.Option("--headless", help="Do not show it in the browser.")
     ] = False,
-    realtime_factor: Annotated[
-        str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
-    ] = "1",
+    realtime_factor: RealtimeFactor = "1",
     full_profiler: Annotated[
         bool, typer.Option("--full-profiler", help="Print the time of each phase at the end.")
     ] = False,
@@ -137,14 +138,17 @@ def launch(
     if level not in ("DEBUG", "INFO", "WARN", "ERROR"):
         raise wrong("--verbosity", f"expected DEBUG, INFO, WARN or ERROR, got {verbosity!r}")
     factor = real_time_factor(realtime_factor.strip())
-    running = load_world(world)
-    if level != "ERROR":
-        print_problems(running.warnings)
-    with _Bus(running, port, "127.0.0.1") as bus:
-        if headless or not can_show():
+    with ExitStack() as stack:
+        shown = not headless and can_show()
+        viewer = stack.enter_context(serve(world)) if shown else None
+        running = load_world(world)
+        if level != "ERROR":
+            print_problems(running.warnings)
+        bus = stack.enter_context(_Bus(running, port, "127.0.0.1"))
+        if viewer is None:
             simulate(running, None, factor, bus)
         else:
-            watch(running, None, factor, bus=bus, on_demand=True)
+            watch(running, None, factor, viewer, bus=bus, on_demand=True)
     if full_profiler:
         for phase, seconds in running.profile.items():
             print(f"{phase:12} {seconds:10.3f} s")
@@ -187,21 +191,6 @@ class _Bus:
     def __exit__(self, *error: object) -> None:
         """Close it; the answer to a request to stop is sent first."""
         self._bus.close()
-
-
-def real_time_factor(text: str) -> float | None:
-    """Return the wanted real-time factor, None for as fast as possible."""
-    if text == "max":
-        return None
-    try:
-        factor = float(text)
-    except ValueError:
-        factor = 0.0
-    if not 0.0 < factor < 1e6:
-        raise wrong(
-            "--realtime-factor", f"the real-time factor must be a number > 0 or max, got {text!r}"
-        )
-    return factor
 
 
 class _Status:

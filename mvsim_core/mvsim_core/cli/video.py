@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Videos of a running world, by PyAV."""
+"""Videos of a running world or of a recording, by PyAV."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from mvsim_core.cli.command import wrong
 from mvsim_core.errors import MvsimError
 
 if TYPE_CHECKING:
+    from mvsim_core.cli.sources import Source
     from mvsim_core.rendering.picture import View
-    from mvsim_core.world.world import World
 
 #: Quality of H.264, smaller is better; 18 is called visually lossless.
 QUALITY = "20"
 
 
 def write_video(
-    world: World,
+    source: Source,
     look: Callable[[], View],
     size: tuple[int, int],
     file: Path,
     seconds: float,
     fps: int,
 ) -> int:
-    """Simulate, write a picture of each 1 / fps of simulated time; return how many.
+    """Write a picture of each 1 / fps of simulated or recorded time; return how many.
 
     Args:
-        world: What is simulated.
+        source: What is simulated, or was recorded.
         look: Called for the view of each picture.
         size: Width and height [pixel]; H.264 wants both even.
         file: Where to, .mp4.
@@ -52,7 +52,7 @@ def write_video(
     except ImportError as error:
         raise MvsimError(f"videos need PyAV ({error}): pip install av") from None
     progress.restart()
-    begin, count = world.ticks, max(round(seconds * fps), 1)
+    count = max(round(seconds * fps), 1)
     try:
         with av.open(str(file), "w") as container:
             stream = container.add_stream("libx264", rate=Fraction(fps))
@@ -60,10 +60,9 @@ def write_video(
             stream.pix_fmt = "yuv420p"
             stream.options = {"crf": QUALITY}
             for k in range(count):
-                due = begin + round(k / (fps * world.dt))
-                while world.ticks < due:
-                    world.step()
-                frame = av.VideoFrame.from_ndarray(world.picture(look(), size), format="rgb24")
+                source.reach(k / fps)
+                picture = source.world.picture(look(), size)
+                frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
                 container.mux(stream.encode(frame))
                 progress.count("writing pictures", k + 1, count)
             container.mux(stream.encode(None))

@@ -6,41 +6,41 @@ from __future__ import annotations
 
 import contextlib
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mvsim_core.cli.bus import MOST_PORTS
-from mvsim_core.cli.options import Seed, Twist, Var, World, command, variables
+from mvsim_core.cli.options import (
+    VIEWER_PORT,
+    Browser,
+    RealtimeFactor,
+    Seed,
+    Time,
+    Twist,
+    Var,
+    ViewerPort,
+    World,
+    loaded,
+    real_time_factor,
+)
 from mvsim_core.heap import settle_heap
 
 if TYPE_CHECKING:
+    from mvsim_core.viewer import Server
     from mvsim_core.world.world import World as RunningWorld
 
-#: Port of the viewer if none is given; where it is taken, the next free one is used.
-VIEW_PORT = 8080
-
-Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")]
+NOTICE = "Loading **{}** ... The first time its kernels are compiled, in up to two minutes."
 
 
 def view(  # noqa: PLR0913 (one argument for each option)
     world: World,
-    time: Annotated[
-        float | None,
-        typer.Option(help="Simulated seconds; default: until Ctrl-C.", min=0.0),
-    ] = None,
-    realtime_factor: Annotated[
-        str, typer.Option(metavar="F|max", help="Simulated seconds per second, or max.")
-    ] = "1",
+    time: Time = None,
+    realtime_factor: RealtimeFactor = "1",
     twist: Twist = None,
     seed: Seed = 0,
     var: Var = None,
-    port: Annotated[
-        int,
-        typer.Option(
-            help="TCP port; where it is taken the next free one. 0: any.", min=0, max=MOST_PORTS
-        ),
-    ] = VIEW_PORT,
+    port: ViewerPort = VIEWER_PORT,
     bind: Annotated[
         str, typer.Option(help="Address that the viewer is bound to; it has no password.")
     ] = "127.0.0.1",
@@ -48,35 +48,41 @@ def view(  # noqa: PLR0913 (one argument for each option)
     paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
 ) -> None:
     """Simulate a world and show it in the browser (docs/viewer.md)."""
-    from mvsim_core import load_world
-    from mvsim_core.cli.report import print_problems
-    from mvsim_core.cli.run import real_time_factor
-
     factor = real_time_factor(realtime_factor)
-    running = load_world(world, variables=variables(var), seed=seed)
-    print_problems(running.warnings)
-    command(running, twist)
-    watch(
-        running,
-        time,
-        factor,
-        port=port,
-        bind=bind,
-        browser=browser,
-        paused=paused,
-        on_demand=True,
+    with serve(world, port=port, bind=bind, browser=browser) as server:
+        running = loaded(world, var, seed, twist)
+        watch(running, time, factor, server, paused=paused, on_demand=True)
+
+
+def serve(
+    file: Path, *, port: int = VIEWER_PORT, bind: str = "127.0.0.1", browser: bool = True
+) -> Server:
+    """Start the viewer's server: a browser loads its page while the world is loaded.
+
+    Args:
+        file: What is to be shown. If it does not exist, no browser is opened.
+        port: As of the server, like all others.
+        bind: See there.
+        browser: See there.
+    """
+    from mvsim_core.viewer.server import Server
+
+    there = file.is_file()
+    server = Server(
+        port=port, bind=bind, browser=browser and there, notice=NOTICE.format(file.name)
     )
+    if there:
+        print(f"viewer: {server.url}", flush=True)
+    return server
 
 
-def watch(  # noqa: PLR0913 (the options of a viewer)
+def watch(  # noqa: PLR0913 (what is shown, by what, and how)
     running: RunningWorld,
     seconds: float | None,
     factor: float | None,
+    server: Server,
     *,
     bus: Any = None,
-    port: int = VIEW_PORT,
-    bind: str = "127.0.0.1",
-    browser: bool = True,
     paused: bool = False,
     on_demand: bool = False,
 ) -> None:
@@ -86,26 +92,20 @@ def watch(  # noqa: PLR0913 (the options of a viewer)
         running: The world.
         seconds: Simulated time at which to stop [s]; None: never.
         factor: Simulated seconds per second; None: as fast as possible.
+        server: What shows it.
         bus: A message bus whose requests are served, and which publishes after each step.
-        port: As of the viewer, like all others.
-        bind: See there.
-        browser: See there.
         paused: Whether it starts paused.
-        on_demand: See there.
+        on_demand: As of the viewer.
     """
     from mvsim_core.viewer import Simulation, Viewer
 
-    controls = Simulation(factor, paused=paused)
     with Viewer(
         running,
-        controls=controls,
-        port=port,
-        bind=bind,
-        browser=browser,
+        controls=Simulation(factor, paused=paused),
+        server=server,
         requests=None if bus is None else bus.requests,
         on_demand=on_demand,
     ) as viewer:
-        print(f"viewer: {viewer.url}", flush=True)
         settle_heap()
         with contextlib.suppress(KeyboardInterrupt):  # the way to end it without --time
             if bus is None:

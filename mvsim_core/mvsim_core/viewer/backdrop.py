@@ -8,18 +8,16 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mvsim_core.scene3d import Lights
 from mvsim_core.specs.element import GroundGridSpec, PropertyRegionSpec
 from mvsim_core.state.arrays import FloatArray
 from mvsim_core.viewer.nodes import ROOT
+from mvsim_core.viewer.sky import set_sky
 from mvsim_core.world.world import World
 
-#: Colours of the sky above and at the horizon, of the floor below.
-ZENITH, HORIZON = (150, 185, 225), (226, 234, 242)
-#: Height of the picture of the sky [pixel].
-_SKY_PIXELS = 256
+#: Intensities of the light of the sun, of the sky, and of the sky per ambient light of the file.
+SUN, SKY, AMBIENT = 2.0, 2.6, 1.6
 #: Colours of regions by property.
 REGION_COLORS = {
     "friction_mu": (40, 120, 220),
@@ -43,8 +41,7 @@ class Backdrop:
     def __init__(self, server: Any, world: World, origin: FloatArray) -> None:
         """Make the nodes."""
         self._server = server
-        scene = server.scene
-        scene.set_background_image(sky(), format="png")
+        set_sky(server)
         add_lights(server, world.scene3d.lights)
         self.grid = self._add_grid(world, origin)
         self.regions: list[Any] = []
@@ -118,18 +115,9 @@ class Backdrop:
         return [mesh, label]
 
 
-def sky() -> npt.NDArray[np.uint8]:
-    """Return the picture of a plain sky, brighter towards the horizon."""
-    share = np.linspace(0.0, 1.0, _SKY_PIXELS)[:, None, None]
-    shade = (1.0 - share) * np.array(ZENITH) + share * np.array(HORIZON)
-    picture: npt.NDArray[np.uint8] = np.round(np.repeat(shade, 4, axis=1)).astype(np.uint8)
-    return picture
-
-
 def add_lights(server: Any, lights: Lights) -> None:
     """Light the scene as cameras see it: sun and sky."""
     scene = server.scene
-    scene.configure_default_lights(enabled=False)
     level = math.cos(lights.elevation)
     sun = np.array(
         [
@@ -141,7 +129,7 @@ def add_lights(server: Any, lights: Lights) -> None:
     scene.add_light_directional(
         "/lights/sun",
         color=_bytes(lights.color),
-        intensity=1.9,
+        intensity=SUN,
         cast_shadow=lights.shadows,
         position=tuple((50.0 * sun).tolist()),
     )
@@ -149,7 +137,7 @@ def add_lights(server: Any, lights: Lights) -> None:
         "/lights/sky",
         sky_color=(235, 242, 255),
         ground_color=(170, 165, 160),
-        intensity=1.0 + 1.6 * min(lights.ambient, 1.0),
+        intensity=SKY + AMBIENT * min(lights.ambient, 1.0),
     )
 
 

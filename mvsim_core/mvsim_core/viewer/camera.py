@@ -58,11 +58,16 @@ class Cameras:
         self._anchor: FloatArray = np.zeros(3)
         self._looks: dict[int, tuple[float, FloatArray, FloatArray]] = {}
         given = world.spec.gui.where != NOWHERE
-        eye, at, fov = self._placed(world.gui_view() if given else world.whole_view(SIZE))
+        self._first = world.gui_view() if given else world.whole_view(SIZE)
+        eye, at, fov = self._placed(self._first)
         start = server.initial_camera
         start.position, start.look_at, start.up = eye, at, (0.0, 0.0, 1.0)
         start.fov = fov
         start.near, start.far = _limits(float(np.linalg.norm(np.subtract(eye, at))))
+
+    def start(self) -> None:
+        """Turn the browsers that were there before the world to where new ones look at first."""
+        self.look(self._first)
 
     # ------------------------------------------------------------ following
     def follow(self, name: str) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FARTHEST = 1e6
 #: The handles for dragging are so much larger than what is dragged.
 LARGER = 1.6
+#: So far above what is dragged are they, since the mouse meets the nearest thing first [m].
+ABOVE = 0.05
 NO_CLASS = "(no vehicle classes)"
 
 
@@ -64,6 +66,11 @@ class EditTab:
         """The handles for dragging; None: there are none."""
         return self._gizmo
 
+    @property
+    def dragging(self) -> bool:
+        """Whether a browser holds a handle."""
+        return self._dragging
+
     # ------------------------------------------------------------ poses
     def selection_changed(self) -> None:
         """Show the pose of the newly selected entity."""
@@ -84,7 +91,9 @@ class EditTab:
             self._place_gizmo()
             return
         pose = handle.pose
-        now = (*(np.array(pose[:3]) - self._viewer.stage.nodes.origin).tolist(), pose.yaw)
+        place = np.array(pose[:3]) - self._viewer.stage.nodes.origin
+        place[2] += self._viewer.world.entity(handle.name).model.z_range[1] + ABOVE
+        now = (*place.tolist(), pose.yaw)
         if now != self._known:
             self._known = now
             self._gizmo.position = now[:3]

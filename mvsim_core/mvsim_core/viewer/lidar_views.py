@@ -15,7 +15,9 @@ from mvsim_core.viewer.sensor_view import Points, SensorView, shades, to_scene
 #: Points of a cloud that are sent at most.
 MOST_POINTS = 40_000
 #: Size of a point whose `viz_pointSize` is 1 [m].
-POINT_UNIT = 0.012
+POINT_UNIT = 0.01
+#: Share of their size by which points are drawn nearer, so that surfaces do not cut them.
+LIFT = 0.5
 #: Heights between which points of clouds are coloured [m].
 LOW, HIGH = -0.3, 3.0
 #: How much of white is mixed with the colour of rays, of which there are many.
@@ -32,7 +34,9 @@ class ScanView(SensorView):
         super().__init__(server, name, sensor)
         spec = sensor.spec
         self._color = np.round(255.0 * np.array(spec.viz_points_color[:3])).astype(np.uint8)
-        self._points = Points(self._scene, f"{name}/points", POINT_UNIT * spec.viz_point_size)
+        size = POINT_UNIT * spec.viz_point_size
+        self._lift = LIFT * size
+        self._points = Points(self._scene, f"{name}/points", size)
         pale = tuple(round((1.0 - PALE) * c + PALE * 255) for c in self._color.tolist())
         self._rays = Lines(server, f"{name}/rays", pale, 1.0)
         self._area: Any = None
@@ -50,7 +54,8 @@ class ScanView(SensorView):
         seen = np.isfinite(ranges)
         hits = to_scene(ranges[seen, None] * ways[seen], pose)
         if shown["Lidar points"]:
-            self._points.set(hits, np.tile(self._color, (len(hits), 1)))
+            dots = to_scene((ranges[seen, None] - self._lift) * ways[seen], pose)
+            self._points.set(dots, np.tile(self._color, (len(hits), 1)))
         else:
             self._points.hide()
         if shown["Lidar rays"]:
@@ -94,6 +99,7 @@ class CloudView(SensorView):
         """Start without nodes."""
         super().__init__(server, name, sensor)
         size = POINT_UNIT * sensor.spec.viz_point_size
+        self._lift = LIFT * size
         self._points = Points(self._scene, f"{name}/points", size)
 
     @property
@@ -106,8 +112,12 @@ class CloudView(SensorView):
         if len(points) > MOST_POINTS:
             points = points[:: -(-len(points) // MOST_POINTS)]
         places = np.stack([points["x"], points["y"], points["z"]], axis=1).astype(np.float64)
-        places = to_scene(places[np.isfinite(places).all(axis=1)], pose)
-        self._points.set(places, shades(places[:, 2], LOW, HIGH))
+        places = places[np.isfinite(places).all(axis=1)]
+        colors = shades(to_scene(places, pose)[:, 2], LOW, HIGH)
+        places *= (
+            1.0 - self._lift / np.maximum(np.linalg.norm(places, axis=1), self._lift)[:, None]
+        )
+        self._points.set(to_scene(places, pose), colors)
 
 
 class RangeView(SensorView):

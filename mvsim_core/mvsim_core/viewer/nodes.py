@@ -120,11 +120,15 @@ def quaternions(turns: FloatArray) -> FloatArray:
 def add_fixed(server: Any, name: str, parts: Sequence[Part], origin: FloatArray) -> Any:
     """Add parts that are fixed in the world as one node; None if nothing of them is seen.
 
-    Ground throws no shadow: there would be as much of it on itself.
+    It is a batch of one: for all batches a browser compiles the same shaders. Ground throws no
+    shadow: there would be as much of it on itself.
     """
     glb = glb_of(join([part.model.moved(np.eye(3), -origin) for part in parts]))
+    if glb is None:
+        return None
+    turns, places = np.array([[1.0, 0.0, 0.0, 0.0]], np.float32), np.zeros((1, 3), np.float32)
     casts = parts[0].label != "ground"
-    return None if glb is None else server.scene.add_glb(name, glb, cast_shadow=casts)
+    return server.scene.add_batched_glb(name, glb, turns, places, lod="off", cast_shadow=casts)
 
 
 def add_points(server: Any, name: str, part: Part, origin: FloatArray) -> Any:

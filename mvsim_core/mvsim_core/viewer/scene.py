@@ -12,6 +12,7 @@ import numpy as np
 from mvsim_core.scene3d import Model, Part
 from mvsim_core.scene3d.tables import INSTANCE, place_kernel
 from mvsim_core.state.arrays import FloatArray, IntArray, Rows
+from mvsim_core.viewer.decimation import decimated
 from mvsim_core.viewer.nodes import ROOT, Batch, add_fixed, add_points
 from mvsim_core.world.world import World
 
@@ -194,6 +195,8 @@ class SceneNodes:
                 for k, part in enumerate(parts)
             ]
         else:
+            if label == "ground":
+                parts = [part._replace(model=decimated(part.model)) for part in parts]
             nodes = [add_fixed(self._server, name, parts, self.origin)]
         shown = [node for node in nodes if node is not None]
         for node in shown:

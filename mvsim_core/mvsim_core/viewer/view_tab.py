@@ -66,11 +66,12 @@ class ViewTab:
             self._on_check(box, partial(self._set_overlay, name))
             self._boxes.append((box, partial(self._overlay, name)))
         scale = gui.add_slider(
-            "Force scale m/N",
+            "Arrows m/N",
             LEAST_SCALE,
             MOST_SCALE,
             LEAST_SCALE,
             min(max(viewer.world.spec.gui.force_scale, LEAST_SCALE), MOST_SCALE),
+            hint="Length of the arrow of a force of 1 N",
         )
         scale.on_update(self._on_scale)
         if viewer.stage.backdrop.regions:

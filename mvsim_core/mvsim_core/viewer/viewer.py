@@ -4,31 +4,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import socket
-import sys
 import threading
 import time as wall
-import webbrowser
 from collections.abc import Callable
 from typing import Any
 
 from mvsim_core.errors import MvsimError
 from mvsim_core.viewer.panel import Panel
+from mvsim_core.viewer.server import PORT, Server
 from mvsim_core.viewer.simulation import Simulation
 from mvsim_core.viewer.stage import Stage
 from mvsim_core.viewer.time_bar import TimeBar
 from mvsim_core.world.request_queue import RequestQueue
 from mvsim_core.world.world import World
 
-PORT = 8080
 #: Most updates a second.
 MOST_UPDATES = 30
 #: Wall time that one call spends on the browsers' requests [s].
 BUDGET = 0.02
-HINT = "the viewer needs viser: pip install 'mvsim_core[view]'"
 
 
 class Viewer:
@@ -44,6 +37,7 @@ class Viewer:
         port: TCP port; where it is taken, the next free one. 0: any.
         bind: Address; there is no password.
         browser: Whether to open a browser.
+        server: A server that runs already, with its own port, address and browser.
         requests: The queue that takes the browsers' requests, if the caller has one.
         on_demand: Whether sensors that are not shown compute nothing.
 
@@ -64,6 +58,7 @@ class Viewer:
         port: int = PORT,
         bind: str = "127.0.0.1",
         browser: bool = False,
+        server: Server | None = None,
         requests: RequestQueue | None = None,
         on_demand: bool = False,
     ) -> None:
@@ -83,15 +78,16 @@ class Viewer:
         self._lock = threading.Lock()
         self._next = 0.0
         self._period = 1.0 / min(MOST_UPDATES, max(world.spec.gui.refresh_fps, 1))
-        self.server = start_server(bind, port)
-        self.port: int = self.server.get_port()
-        self.url = f"http://{_shown(bind)}:{self.port}"
-        self.stage = Stage(self)
-        self.panel = Panel(self)
+        own = Server(port=port, bind=bind, browser=browser) if server is None else server
+        self._server, self.server = own, own.viser
+        self.port, self.url = own.port, own.url
+        self.server.gui.reset()  # what it said while the world was loaded
+        with self.server.atomic():
+            self.stage = Stage(self)
+            self.panel = Panel(self)
+        self.stage.cameras.start()
         self.server.on_client_connect(self._on_connect)
         self.server.on_client_disconnect(self._on_disconnect)
-        if browser and has_display():
-            webbrowser.open(self.url)
 
     # ------------------------------------------------------------ in the loop
     def after_step(self) -> None:
@@ -234,6 +230,7 @@ class Viewer:
         self.world = world
         self.stage = Stage(self)
         self.panel = Panel(self)
+        self.stage.cameras.start()
         self._next = 0.0
 
     def close(self) -> None:
@@ -243,8 +240,7 @@ class Viewer:
         self._closed = True
         if not self._blank:
             self.stage.release_sensors()
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.server.stop()
+        self._server.close()
 
     def __enter__(self) -> Viewer:
         """Return self."""
@@ -253,39 +249,3 @@ class Viewer:
     def __exit__(self, *error: object) -> None:
         """Close it."""
         self.close()
-
-
-def has_display() -> bool:
-    """Return whether a browser would open a window, and not take over a terminal."""
-    if sys.platform in ("darwin", "win32"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def start_server(bind: str, port: int) -> Any:
-    """Return a running web server of viser.
-
-    Raises:
-        MvsimError: viser is not installed, or the address cannot be used.
-    """
-    try:
-        import viser
-    except ImportError:
-        raise MvsimError(HINT) from None
-    try:  # viser tries a thousand ports at an address that it cannot use, and then waits
-        family = socket.AF_INET6 if ":" in bind else socket.AF_INET
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.bind((bind, 0))
-    except OSError as error:
-        raise MvsimError(f"the viewer cannot use the address {bind!r}: {error}") from None
-    with contextlib.redirect_stdout(io.StringIO()):
-        server = viser.ViserServer(host=bind, port=port, verbose=False, label="MVSim")
-    server.gui.configure_theme(
-        show_logo=False, show_share_button=False, brand_color=(40, 96, 170), dark_mode=False
-    )
-    return server
-
-
-def _shown(bind: str) -> str:
-    """Return the host that a browser on this machine is sent to."""
-    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(bind, f"[{bind}]" if ":" in bind else bind)

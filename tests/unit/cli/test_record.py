@@ -12,7 +12,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 pytest.importorskip("mcap")
 pytest.importorskip("rosbags")
@@ -20,6 +22,7 @@ pytest.importorskip("rosbags")
 from mvsim_core.bags import Recording
 from tests.ros import worlds
 from tests.unit.cli.conftest import Outcome
+from tests.unit.sensors3d.test_cameras import needs_gl
 
 Mvsim = Callable[..., Outcome]
 
@@ -100,7 +103,6 @@ def test_the_viewer_shows_a_recording(
     class Viewer:
         def __init__(self, world: Any, **options: Any) -> None:
             self.world, self.options = world, options
-            self.url = "http://127.0.0.1:1234"
 
         def __enter__(self) -> "Viewer":
             return self
@@ -111,18 +113,43 @@ def test_the_viewer_shows_a_recording(
         def run(self) -> None:
             bar = self.options["controls"]
             bar.on_seek(0.8)
-            shown.append((bar, self.world.time, self.options["port"]))
+            shown.append((bar, self.world.time, self.options["server"]))
 
     def time_bar(duration: float, on_seek: Any, **options: Any) -> Any:
         return SimpleNamespace(duration=duration, on_seek=on_seek, **options)
 
-    module = SimpleNamespace(Viewer=Viewer, TimeBar=time_bar)
-    monkeypatch.setitem(sys.modules, "mvsim_core.viewer", module)
-    words = ("--no-browser", "--port", "1234", "--speed", "2")
-    assert mvsim("replay", recorded, *words)[0] == 0
-    ((bar, seconds, port),) = shown
-    assert (bar.duration, bar.speed, port) == (pytest.approx(1.0, abs=0.01), 2.0, 1234)
+    pytest.importorskip("viser", reason="viser is not installed")
+    import mvsim_core.viewer
+
+    monkeypatch.setattr(mvsim_core.viewer, "Viewer", Viewer)
+    monkeypatch.setattr(mvsim_core.viewer, "TimeBar", time_bar)
+    code, out, _ = mvsim("replay", recorded, "--no-browser", "--port", "0", "--speed", "2")
+    assert code == 0
+    ((bar, seconds, server),) = shown
+    assert out == f"viewer: {server.url}\n"
+    assert (bar.duration, bar.speed) == (pytest.approx(1.0, abs=0.01), 2.0)
     assert seconds == pytest.approx(0.8, abs=0.02)
+
+
+@needs_gl
+def test_a_recording_as_pictures_and_as_a_video(
+    mvsim: Mvsim, recorded: str, tmp_path: Path
+) -> None:
+    av = pytest.importorskip("av", reason="PyAV is not installed")
+    clip, size = tmp_path / "clip.mp4", ("--size", "64x48", "--top")
+    code, out, _ = mvsim("render", recorded, "--video", str(clip), "--fps", "5", *size)
+    assert (code, out) == (0, f"{clip}: 5 pictures of 64 x 48, 5 a second\n")
+    with av.open(str(clip)) as container:
+        assert len(list(container.decode(video=0))) == 5
+    pictures = []
+    for time_of in ("0", "0.9"):
+        shot = tmp_path / f"{time_of}.png"
+        assert mvsim("render", recorded, "-o", str(shot), "--time", time_of, *size)[0] == 0
+        pictures.append(np.asarray(Image.open(shot), np.int64))
+    assert np.abs(pictures[1] - pictures[0]).max() > 50  # it has driven
+    code, _, err = mvsim("render", recorded, "-o", str(shot), "--seed", "2")
+    assert code == 2
+    assert "--seed is for a world file, not for a recording" in err
 
 
 def test_files_that_are_no_recordings(mvsim: Mvsim, tmp_path: Path) -> None:

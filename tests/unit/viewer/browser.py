@@ -125,6 +125,11 @@ class Page:
         row = f"xpath=//*[normalize-space(text())='{label}']/ancestor::*[.//input][1]//input"
         return self.page.locator(row).last
 
+    def wait_until_drawn(self) -> None:
+        """Wait for two frames: what came before is drawn, and the mouse meets it."""
+        frames = "new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))"
+        self.page.evaluate(frames)
+
     def close(self) -> None:
         """Close it."""
         self.page.close()

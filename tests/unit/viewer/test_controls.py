@@ -157,7 +157,8 @@ def test_dragging(viewer: Viewer) -> None:
     edit._drag.value = True
     viewer.serve()
     gizmo = edit.gizmo
-    assert gizmo.position.tolist() == [0.0, 0.0, 0.0]
+    assert gizmo.position[:2].tolist() == [0.0, 0.0]
+    assert gizmo.position[2] > 0.3  # above the robot, which would take the mouse
 
     def drag(phase: str, x: float, yaw: float) -> None:
         gizmo.position = (x, 1.0, 0.0)
@@ -174,7 +175,7 @@ def test_dragging(viewer: Viewer) -> None:
     drag("end", 1.5, 2.0)
     robot.teleport(-2.0, 0.0, 0.0)
     edit.follow()
-    assert gizmo.position.tolist() == [-2.0, 0.0, 0.0]
+    assert gizmo.position[:2].tolist() == [-2.0, 0.0]
     viewer.stage.select("box")
     assert edit.gizmo.position[:2].tolist() == [2.0, 2.0]
     viewer.world.remove("box")
@@ -228,7 +229,8 @@ def test_points_of_a_scan_are_where_the_wall_is(viewer: Viewer) -> None:
     (points,) = [n for n in viewer.stage.sensors.views["r1/laser"].nodes if "points" in n.name]
     places = points.points
     ahead = np.abs(places[:, 1]) < 1.0
-    assert places[ahead, 0] == pytest.approx(np.full(ahead.sum(), 3.99), abs=0.02)
+    # half a point nearer, so that the wall does not cut it
+    assert places[ahead, 0] == pytest.approx(np.full(ahead.sum(), 3.975), abs=0.02)
     assert places[:, 2] == pytest.approx(np.full(len(places), 0.2), abs=1e-3)
 
 
