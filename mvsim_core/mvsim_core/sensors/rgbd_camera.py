@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from scipy.ndimage import minimum_filter
 
 from mvsim_core.geometry.poses import Pose, rotation
 from mvsim_core.rendering.lens import Lens
@@ -267,6 +266,8 @@ class RgbdCamera(Sensor[RgbdReading]):
 
         in_parts(len(depth), ROWS, work)
         if spec.edge_holes:
+            from scipy.ndimage import minimum_filter  # slow to import
+
             around = minimum_filter(distance, 2 * spec.edge_holes + 1)
             depth[distance > NEARER * around] = np.nan
         return depth
