@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Throughput of vector environments, in agent steps a second.
 
-`python -m benchmarks.envs [--cores N] [--json]` prints the table of docs/learning.md: random
-actions, episodes of 20 s simulated that end by collisions, arrivals or time, resets included. The column
-with a camera has no episodes: each robot among 20 boxes drives a circle and takes a picture of
-64 x 48 pixels after every 20 physics steps, by OpenGL in software if there is no graphics card.
+`python -m benchmarks.envs [--cores N] [--json]` prints the table of docs/performance.md: random
+actions, episodes of 20 s simulated that end by collisions, arrivals or time, resets included. The
+column with a camera has no episodes: each robot among 20 boxes drives a circle and takes a picture
+of 64 x 48 pixels after 20 physics steps, by OpenGL in software if there is no graphics card.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CAMERA = "camera of 64 x 48, 20 boxes, 20 physics steps"
 CAMERA_TEXT = """<sensor class="camera" name="camera"><ncols>64</ncols><nrows>48</nrows>
 <fov_degrees>70</fov_degrees><sensor_period>0.1</sensor_period><pose_3d>0.1 0 0.3 0 0 0</pose_3d>
 </sensor>"""
-CASES = (*KINDS, CAMERA)
+ALL_KINDS = (*KINDS, CAMERA)
 
 
 def measure_camera(copies: int, seconds: float = SECONDS) -> dict[str, float]:
@@ -97,7 +97,7 @@ STEPS: dict[str, Callable[[], dict[str, float]]] = {
     f"envs_{kind.replace(',', '').replace(' ', '_')}_{copies}": partial(
         _microseconds, kind, copies
     )
-    for kind in CASES
+    for kind in ALL_KINDS
     for copies in COPIES
     if kind != CAMERA or copies < COPIES[-1]
 }
@@ -112,13 +112,13 @@ def main() -> None:
     given = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
-    results = {kind: {n: measure(kind, n) for n in given.copies} for kind in CASES}
+    results = {kind: {n: measure(kind, n) for n in given.copies} for kind in ALL_KINDS}
     if given.json:
         print(json.dumps({"cores": given.cores, "agent_steps_per_second": results}, indent=1))
         return
     print(f"agent steps a second on {given.cores} core(s): by wall time (by processor time)\n")
-    print("| copies | " + " | ".join(CASES) + " |")
-    print("|---:|" + "---:|" * len(CASES))
+    print("| copies | " + " | ".join(ALL_KINDS) + " |")
+    print("|---:|" + "---:|" * len(ALL_KINDS))
     for n in given.copies:
         cells = [f"{r[n]['wall']:,.0f} ({r[n]['processor']:,.0f})" for r in results.values()]
         print(f"| {n:,} | " + " | ".join(cells) + " |")

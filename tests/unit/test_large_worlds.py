@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
 from mvsim_core.geometry.polygons import convex_parts

@@ -398,7 +398,10 @@ class Loader:
         substitution = self.values.substitution
         before = (substitution.changing, self.problems.reports)
         spec = self._new_simulable("block", element, elements, name)
-        if isinstance(spec, BlockSpec) and before == (substitution.changing, self.problems.reports):
+        if isinstance(spec, BlockSpec) and before == (
+            substitution.changing,
+            self.problems.reports,
+        ):
             self._twins.keep(likeness, spec, elements)
         return spec
 

@@ -274,14 +274,18 @@ class Reader:
         return Element(node, scope, children, place.included, in_class, shared, repeated)
 
     def _has_plain_leaves(self, node: Node, place: _Place) -> bool:
-        """Return whether the children of a node are elements without children, and go nowhere else.
+        """Return whether the children of a node are elements without children.
 
         They are most of the elements of large files.
         """
         fits = self._elements + len(node.children) <= MAX_ELEMENTS and place.depth < MAX_DEPTH
-        return fits and not place.repeated and not any(
-            child.children or child.tag in self._flow or child.tag in CLASS_TAGS
-            for child in node.children
+        return (
+            fits
+            and not place.repeated
+            and not any(
+                child.children or child.tag in self._flow or child.tag in CLASS_TAGS
+                for child in node.children
+            )
         )
 
     def _now(self, place: _Place) -> Scope:

@@ -27,7 +27,9 @@ def three(text: str, **more: Any) -> str:
 WORLDS = {
     "plain": three(BLOCK, more=""),
     "with a geometry": three(BLOCK, more=GEOMETRY),
-    "of two kinds in turn": three(BLOCK + BLOCK.replace('"b', '"c').replace("true", "false"), more=""),
+    "of two kinds in turn": three(
+        BLOCK + BLOCK.replace('"b', '"c').replace("true", "false"), more=""
+    ),
     "without names": three("<block><init_pose>{i} 0 0</init_pose></block>"),
     "of a class": CLASS.format(mass=5) + three(OF_CLASS),
     "of a class with random values": CLASS.format(mass="$f{1+rand()}") + three(OF_CLASS),
