@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
-
 from benchmarks import peers
 
 
