@@ -3,13 +3,14 @@
 """Small files that ask for much: they load in proportion to what they ask for, or say no."""
 
 import gzip
+import struct
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from mvsim_core import BuildError, WorldFileError, load_world
 from mvsim_core.geometry.polygons import convex_parts
@@ -219,13 +220,18 @@ TOO_LARGE = {
         " 16000000 are allowed; scale the map down and choose a larger <resolution>",
     ),
     "cells of an image": (
-        element("occupancy_grid", "<file>10k.png</file>"),
-        "line 1: <element>: HERE/10k.png: 10000 x 10000 cells are too many, at most 64000000 are"
-        " allowed; scale the map down and choose a larger resolution",
+        element("occupancy_grid", "<file>13k.png</file>"),
+        "line 1: <element>: HERE/13k.png: 13000 x 13000 cells: too many cells, at most 150000000"
+        " are allowed; scale the map down and choose a larger resolution",
+    ),
+    "cells beyond what the image library opens": (
+        element("occupancy_grid", "<file>90k.png</file>"),
+        "line 1: <element>: HERE/90k.png: too many cells, at most 150000000 are allowed; scale the"
+        " map down and choose a larger resolution",
     ),
     "bytes in an archive": (
         element("occupancy_grid", "<file>bomb.gridmap.gz</file>"),
-        "line 1: <element>: HERE/bomb.gridmap.gz: holds more than 128001000 bytes when unpacked",
+        "line 1: <element>: HERE/bomb.gridmap.gz: holds more than 300001000 bytes when unpacked",
     ),
     "includes of includes": (
         '<include file="i0.xml"/>',
@@ -234,13 +240,23 @@ TOO_LARGE = {
 }
 
 
+def picture_of(side: int) -> bytes:
+    """Return a PNG file of a size, without its pixels."""
+    head = b"IHDR" + struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+    parts = (head, b"IDAT", b"IEND")
+    chunks = [struct.pack(">I", len(p) - 4) + p + struct.pack(">I", zlib.crc32(p)) for p in parts]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = tmp_path_factory.mktemp("large")
-    Image.new("1", (10_000, 10_000)).save(here / "10k.png")
+    (here / "10k.png").write_bytes(picture_of(10_000))
+    (here / "13k.png").write_bytes(picture_of(13_000))
+    (here / "90k.png").write_bytes(picture_of(90_000))
     (here / "far.txt").write_text("0 0 0 1 1 1\n1000000 1000000 1 1 1 1\n")
     with gzip.open(here / "bomb.gridmap.gz", "wb", compresslevel=1) as file:
-        for _ in range(300):
+        for _ in range(310):
             file.write(bytes(1_000_000))
     for i in range(25):
         (here / f"i{i}.xml").write_text(f'<include file="i{i + 1}.xml"/>' * 2)

@@ -166,9 +166,9 @@ def test_loops_are_counted_before_they_run() -> None:
 @pytest.mark.parametrize(
     ("loops", "accepted"),
     [
-        ("<for var='i' from='1' to='20001'><block/></for>", False),
+        ("<for var='i' from='1' to='150001'><block/></for>", False),
         ("<for var='i' from='1' to='10001'><vehicle/></for>", False),
-        ("<for var='i' from='1' to='7000'><actor/><block/><block/></for>", False),
+        ("<for var='i' from='1' to='50001'><actor/><block/><block/></for>", False),
         ("<for var='i' from='1' to='101'><for var='k' from='0' to='99'><vehicle/></for></for>", 0),
         ("<for var='i' from='1' to='30000'><if condition='0'><block/></if></for>", True),
         ("<for var='i' from='1' to='-9'><for var='k' from='1' to='30000'><block/></for></for>", 1),
@@ -230,7 +230,7 @@ def test_bodies_are_counted_while_they_are_read(monkeypatch: pytest.MonkeyPatch)
     loop = f"<for var='i' from='1' to='90000'>{block}</for>"
     for text in (loop, 2 * ROBOT.format(dynamics="", chassis="", more="").replace("r1", "")):
         with pytest.raises(
-            WorldFileError, match="more than 10000 vehicles, or 20000 vehicles, bl"
+            WorldFileError, match="more than 10000 vehicles, or 150000 vehicles, bl"
         ):
             load_world(text=f"<mvsim_world>{text}</mvsim_world>")
 

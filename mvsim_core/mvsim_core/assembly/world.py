@@ -56,7 +56,7 @@ from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.state.arrays import FloatArray, Rows
 from mvsim_core.state.entities import Entity, EntityModel, Fixture
-from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
+from mvsim_core.terrain.nearby import crowd_error, first_crowd
 from mvsim_core.terrain.regions import Regions
 from mvsim_core.world.model import Model
 from mvsim_core.xmlfile import FileState, read_vehicle
@@ -347,15 +347,19 @@ def check_crowds(entities: Iterable[EntityModel]) -> None:
     Raises:
         BuildError: There are too many; the message names the last one.
     """
-    nearby = Nearby()
     reaches: dict[int, float] = {}  # by id of the solids, which entities of a kind share
-    for i, model in enumerate(entities):
+    checked = []
+    discs = []
+    for model in entities:
         if model.solids and model.kind != "actor":
             reach = reaches.get(id(model.solids))
             if reach is None:
                 points = model.solids[0].points
                 reach = float(np.sqrt((points * points).sum(axis=1).max()))
                 reaches[id(model.solids)] = reach
-            x, y = float(model.body["x"][0]), float(model.body["y"][0])
-            if nearby.add(i, x, y, reach) > MAX_CROWD:
-                raise crowd_error(model.name, model.spec.where, (x, y))
+            pose = model.spec.init_pose
+            checked.append(model)
+            discs.append((pose.x, pose.y, reach))
+    if (first := first_crowd(discs)) is not None:
+        model = checked[first]
+        raise crowd_error(model.name, model.spec.where, discs[first][:2])

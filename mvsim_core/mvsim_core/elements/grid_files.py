@@ -7,7 +7,9 @@ from __future__ import annotations
 import gzip
 import math
 import struct
+import warnings
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,34 +30,65 @@ MODES = ("trinary", "scale", "raw")
 UNKNOWN_GRAY = 205
 
 
-#: Most cells of a map: 400 m by 400 m at 5 cm. Each takes several bytes while it is prepared.
-MOST_CELLS = 64_000_000
+#: Most cells of a map: 600 m by 600 m at 5 cm. Each takes about 4 bytes while the map is prepared
+#: and 3 while it is used, of a colour picture 5: less than a gigabyte with the program itself.
+MOST_CELLS = 150_000_000
+#: Cells that are converted at a time.
+BAND = 4_000_000
 MOST_BYTES = 2 * MOST_CELLS + 1000
+TOO_MANY = (
+    f"too many cells, at most {MOST_CELLS} are allowed; scale the map down and choose a larger"
+    " resolution"
+)
 #: Longest YAML file of a map [characters].
 MOST_YAML = 100_000
 
 # ---------------------------------------------------------------- images
 
 
-def load_gray(path: Path) -> tuple[Gray, Gray | None]:
-    """Return brightness and alpha (None: opaque throughout), (h, w) uint8, top row first.
+def read_cells(path: Path, cells_of: Callable[[Gray, Gray | None], Cells]) -> Cells:
+    """Return the cells (h, w) that a picture shows, its lowest row first.
 
-    Colours count by the integer weights of Rec. 601, as in GraphicsMagick, which map_server uses.
+    Args:
+        path: The picture.
+        cells_of: Returns the cells of some rows, given their brightness and alpha (None: opaque
+            throughout), (rows, w) uint8, top row first. Colours count by the integer weights of
+            Rec. 601, as in GraphicsMagick, which map_server uses.
 
     Raises:
-        BuildError: There is no such file, or it is no image.
+        BuildError: There is no such file, or it is no image, or one of too many cells.
     """
     if not path.is_file():
         raise BuildError(f"{path}: the map image does not exist")
     try:
-        with Image.open(path) as image:
-            _check_cells(path, *image.size)
+        with _opened(path) as image:
             image.load()
-            return _to_gray(image)
-    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+            w, h = image.size
+            cells = np.empty((h, w), np.int8)
+            rows = max(1, BAND // w)
+            for top in range(0, h, rows):
+                end = min(top + rows, h)
+                band = cells_of(*_to_gray(image.crop((0, top, w, end))))
+                cells[h - end : h - top] = band[::-1]
+            return cells
+    except Image.DecompressionBombError as error:
+        raise BuildError(f"{path}: {TOO_MANY}") from error
+    except UnidentifiedImageError as error:
         raise BuildError(f"{path}: not an image that can be read ({error})") from error
     except (OSError, ValueError, SyntaxError) as error:
         raise BuildError(f"{path}: the image is damaged ({error})") from error
+
+
+def _opened(path: Path) -> Image.Image:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our limit is above it
+        image = Image.open(path)
+    try:
+        _check_cells(path, *image.size)
+    except BuildError:
+        image.close()
+        raise
+    return image
 
 
 def _to_gray(image: Image.Image) -> tuple[Gray, Gray | None]:
@@ -86,15 +119,18 @@ def read_image(path: Path, resolution: float, center: tuple[float, float]) -> Gr
     """
     if not (math.isfinite(resolution) and resolution > 0):
         raise BuildError(f"{path}: resolution must be > 0 [m], got {resolution!r}")
-    gray, alpha = load_gray(path)
     value = np.full(256, FREE, np.int8)
     value[:127] = OCCUPIED
     value[127:131] = UNKNOWN
     origin = GridOrigin(-center[0] * resolution, -center[1] * resolution)
-    cells = value[gray]
-    if alpha is not None:
-        cells[alpha < 255] = UNKNOWN  # as map_server has it
-    return GridMap(np.ascontiguousarray(cells[::-1]), resolution, origin, source=str(path))
+
+    def cells_of(gray: Gray, alpha: Gray | None) -> Cells:
+        cells = value[gray]
+        if alpha is not None:
+            cells[alpha < 255] = UNKNOWN  # as map_server has it
+        return cells
+
+    return GridMap(read_cells(path, cells_of), resolution, origin, source=str(path))
 
 
 # ---------------------------------------------------------------- Nav2
@@ -133,10 +169,17 @@ def read_nav2(path: Path) -> GridMap:
     if resolution <= 0:
         raise BuildError(f"{path}: 'resolution' must be > 0 [m], got {keys['resolution']!r}")
     origin = GridOrigin(*_numbers(path, keys, "origin", 3))
-    gray, alpha = load_gray(path.parent / image)
-    warnings = _nav2_warnings(path, rule, gray)
-    cells = np.ascontiguousarray(nav2_cells(gray, alpha, rule)[::-1])
-    return GridMap(cells, resolution, origin, source=str(path), warnings=warnings)
+    doubtful = rule.mode != "raw" and not rule.negate and rule.free >= 0.1961
+    seen = False  # whether the picture has cells that a map saver calls unknown
+
+    def cells_of(gray: Gray, alpha: Gray | None) -> Cells:
+        nonlocal seen
+        seen = seen or (doubtful and bool((gray == UNKNOWN_GRAY).any()))
+        return nav2_cells(gray, alpha, rule)
+
+    cells = read_cells(path.parent / image, cells_of)
+    found = (_unknown_is_free(path, rule),) if seen else ()
+    return GridMap(cells, resolution, origin, source=str(path), warnings=found)
 
 
 def nav2_cells(gray: Gray, alpha: Gray | None, rule: Nav2Rule) -> Cells:
@@ -160,13 +203,10 @@ def nav2_cells(gray: Gray, alpha: Gray | None, rule: Nav2Rule) -> Cells:
     return cells
 
 
-def _nav2_warnings(path: Path, rule: Nav2Rule, gray: Gray) -> tuple[str, ...]:
-    reads_unknown_as_free = rule.mode != "raw" and not rule.negate and rule.free >= 0.1961
-    if not reads_unknown_as_free or not (gray == UNKNOWN_GRAY).any():
-        return ()
+def _unknown_is_free(path: Path, rule: Nav2Rule) -> str:
     return (
         f"{path}: unknown cells (grey {UNKNOWN_GRAY}) become free, as in map_server, because "
-        f"free_thresh {rule.free:g} is not below 0.1961; write 'free_thresh: 0.196' to keep them",
+        f"free_thresh {rule.free:g} is not below 0.1961; write 'free_thresh: 0.196' to keep them"
     )
 
 
@@ -261,8 +301,11 @@ def read_mrpt(path: Path) -> GridMap:
     # A single-precision number is read as its shortest decimal: 0.08, not 0.0799999982.
     x_min, _, y_min, _, resolution = (float(str(np.float32(value))) for value in floats)
     log_odds = np.frombuffer(data, f"<i{bits // 8}", w * h, start).reshape(h, w)
-    cells = np.where(log_odds < 0, np.int8(OCCUPIED), np.int8(FREE))
-    cells[log_odds == 0] = UNKNOWN
+    cells = np.empty((h, w), np.int8)
+    rows = max(1, BAND // w)
+    for k in range(0, h, rows):
+        band = log_odds[k : k + rows]
+        cells[k : k + rows] = np.where(band < 0, OCCUPIED, np.where(band == 0, UNKNOWN, FREE))
     return GridMap(cells, resolution, GridOrigin(x_min, y_min), source=str(path))
 
 
@@ -281,7 +324,4 @@ def _unzipped(path: Path) -> bytes:
 
 def _check_cells(path: Path, columns: int, rows: int) -> None:
     if columns * rows > MOST_CELLS:
-        raise BuildError(
-            f"{path}: {columns} x {rows} cells are too many, at most {MOST_CELLS} are allowed;"
-            " scale the map down and choose a larger resolution"
-        )
+        raise BuildError(f"{path}: {columns} x {rows} cells: {TOO_MANY}")

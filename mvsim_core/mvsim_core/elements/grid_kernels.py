@@ -176,9 +176,11 @@ def _cover_kernel(occupied: BoolGrid) -> Boxes:
     todo = np.zeros((h, w), np.bool_)
     open_cells = 0
     for y in range(h):
+        row = occupied[y]
         for x in range(w):
-            todo[y, x] = _is_outline(occupied, y, x)
-            open_cells += todo[y, x]
+            if row[x] and _is_outline(occupied, y, x):  # most cells of a map are free
+                todo[y, x] = True
+                open_cells += 1
     found = np.zeros((open_cells, 4), np.int32)
     n = 0
     for y in range(h):

@@ -18,7 +18,7 @@ except ImportError as error:
 from mvsim_core.envs.core import Core, EnvState, seed_words
 from mvsim_core.envs.fields import Floats32
 from mvsim_core.envs.randomization import Randomization
-from mvsim_core.envs.single import RENDER_MODES, SEEDS
+from mvsim_core.envs.single import SEEDS, WORLD_MODES, human_view
 from mvsim_core.envs.tasks import Navigation
 from mvsim_core.errors import BuildError
 
@@ -34,7 +34,7 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (PettingZoo's declaration)
         "name": "mvsim_crowd_v0",
-        "render_modes": list(RENDER_MODES),
+        "render_modes": list(WORLD_MODES),
         "is_parallelizable": True,
     }
 
@@ -49,6 +49,7 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
         scaled: bool = True,
         randomization: Randomization | None = None,
         render_mode: str | None = None,
+        browser: bool = True,
         **options: Any,
     ) -> None:
         """Load a world with robots.
@@ -61,14 +62,15 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
             frame_skip: Physics steps of an agent step; None: those of 0.1 s.
             scaled: Whether actions and observations are divided by their bounds.
             randomization: What each episode draws.
-            render_mode: None or "rgb_array".
+            render_mode: None, "rgb_array", or "human": the viewer shows each step, at real time.
+            browser: Whether "human" opens a browser.
             options: Further ones of `Navigation`.
 
         Raises:
             BuildError: An option is out of range.
         """
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise BuildError(f"render_mode: expected one of {RENDER_MODES}, got {render_mode!r}")
+        if render_mode is not None and render_mode not in WORLD_MODES:
+            raise BuildError(f"render_mode: expected one of {WORLD_MODES}, got {render_mode!r}")
         if robots < 2:
             raise BuildError(f"robots: expected at least 2, got {robots}")
         task = Navigation(rays, obstacles, robots=robots, **options)
@@ -76,6 +78,7 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
             task, 1, frame_skip=frame_skip, scaled=scaled, randomization=randomization
         )
         self.render_mode = render_mode
+        self._view = human_view(self.core, browser=browser) if render_mode == "human" else None
         self.max_episode_steps = max_episode_steps
         self.possible_agents = list(task.vehicles)
         self.agents: list[str] = []
@@ -108,6 +111,7 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
         self.agents = list(self.possible_agents)
         self._steps = 0
         self._actions[:] = 0.0
+        self._show()
         return self._by_agent(self.core.observe()), {name: {} for name in self.agents}
 
     def step(self, actions: ByAgent) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
@@ -118,6 +122,7 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
         judged = self.core.advance(self._actions)
         self._steps += 1
         over = self._steps >= self.max_episode_steps
+        self._show()
         observations = self._by_agent(self.core.observe())
         rewards = {name: float(v) for name, v in self._by_agent(judged.reward).items()}
         ended = {name: bool(v) for name, v in self._by_agent(judged.terminated).items()}
@@ -134,7 +139,13 @@ class CrowdEnv(ParallelEnv[str, Floats32, Floats32]):
         return self.core.picture() if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
-        """Nothing is held outside of Python."""
+        """Close the viewer, if there is one."""
+        if self._view is not None:
+            self._view.close()
+
+    def _show(self) -> None:
+        if self._view is not None:
+            self._view.show()
 
     def state(self) -> Floats32:
         """Return the observations of all robots side by side: PettingZoo's global state."""

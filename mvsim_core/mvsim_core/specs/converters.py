@@ -89,11 +89,11 @@ def number(text: str) -> float:
         value = _signed(text.strip())
     if "_" in text:
         raise ValueError("must be a number without '_'")
+    if -MOST_NUMBER <= value <= MOST_NUMBER:
+        return value
     if not math.isfinite(value):
         raise ValueError("must be a finite number")
-    if abs(value) > MOST_NUMBER:
-        raise OutOfRange(f"must be within ±{MOST_NUMBER:g}")
-    return value
+    raise OutOfRange(f"must be within ±{MOST_NUMBER:g}")
 
 
 def _signed(text: str) -> float:
@@ -189,9 +189,10 @@ def _write_color(color: Color) -> str:
 
 def _words_of(text: str) -> list[str]:
     """Return the words of a list, which may stand in brackets as MRPT prints its poses."""
-    text = text.strip()
-    if text.startswith("[") and text.endswith("]"):
-        text = text[1:-1]
+    if "[" in text:
+        text = text.strip()
+        if text.startswith("[") and text.endswith("]"):
+            text = text[1:-1]
     return _WORD.findall(text)
 
 
@@ -209,7 +210,7 @@ def _listed(rule: str, *layouts: str) -> Callable[[str], tuple[float, ...]]:
             raise ValueError(rule)
         try:
             pairs = zip(words, layout, strict=True)
-            return tuple(angle(word) if kind == "a" else number(word) for word, kind in pairs)
+            return tuple([angle(word) if kind == "a" else number(word) for word, kind in pairs])
         except OutOfRange:
             raise
         except ValueError:

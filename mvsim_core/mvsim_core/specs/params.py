@@ -16,11 +16,13 @@ that the documentation shows and `dump_world` writes.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from mvsim_core.errors import UnknownName
@@ -85,7 +87,10 @@ class Spec:
         return self
 
 
-_FIELDS: dict[type[Spec], tuple[str, ...]] = {}
+#: Of each spec class, what reads all fields, and name and setter of each; None: copies of it are
+#: made by its constructor.
+_Copier = tuple[Callable[[Any], tuple[Any, ...]], Mapping[str, Callable[..., None]]]
+_COPIERS: dict[type[Spec], _Copier | None] = {}
 
 
 def changed(spec: S, fields: Mapping[str, Any]) -> S:
@@ -94,16 +99,30 @@ def changed(spec: S, fields: Mapping[str, Any]) -> S:
     `dataclasses.replace` takes ten times as long, and worlds have thousands of specs.
     """
     cls = type(spec)
-    if cls not in _FIELDS:
-        plain = not hasattr(cls, "__post_init__")
-        plain = plain and all(field.init for field in dataclasses.fields(cls))
-        _FIELDS[cls] = tuple(field.name for field in dataclasses.fields(cls)) if plain else ()
-    if not _FIELDS[cls]:
+    if cls not in _COPIERS:
+        _COPIERS[cls] = _copier_of(cls)
+    copier = _COPIERS[cls]
+    if copier is None:
         return dataclasses.replace(spec, **fields)
+    values, setters = copier
     copy = object.__new__(cls)
-    for name in _FIELDS[cls]:
-        object.__setattr__(copy, name, fields[name] if name in fields else getattr(spec, name))
+    for put, value in zip(setters.values(), values(spec), strict=True):
+        put(copy, value)
+    for name, value in fields.items():
+        setters[name](copy, value)
     return copy
+
+
+def _copier_of(cls: type[Spec]) -> _Copier | None:
+    fields = dataclasses.fields(cls)
+    if hasattr(cls, "__post_init__") or not all(field.init for field in fields):
+        return None
+    names = [field.name for field in fields]
+    slots = [getattr(cls, name) for name in names if hasattr(cls, name)]
+    if len(slots) < max(len(names), 2) or not all(map(inspect.ismemberdescriptor, slots)):
+        return None
+    setters = {name: slot.__set__ for name, slot in zip(names, slots, strict=True)}
+    return attrgetter(*names), setters
 
 
 def no_effect_hint(name: str, reason: str) -> str:

@@ -21,8 +21,9 @@ from mvsim_core.specs.converters import (
 )
 from mvsim_core.specs.params import POSITIVE, Alias, Spec, no_effect_hint, one_of, param, section
 
-#: Vehicles of a world, and vehicles, blocks and actors together: what loads in about 2 s.
-MOST_VEHICLES, MOST_BODIES = 10_000, 20_000
+#: Vehicles of a world, and vehicles, blocks and actors together: what loads in some seconds if
+#: they are alike.
+MOST_VEHICLES, MOST_BODIES = 10_000, 150_000
 TOO_MANY_BODIES = (
     f"the world has more than {MOST_VEHICLES} vehicles, or {MOST_BODIES} vehicles, blocks and"
     " actors"

@@ -98,6 +98,15 @@ class Table:
                 memory[first * size : first * size + len(rows)] = rows
         return firsts
 
+    def add_singly(self, rows: Any) -> list[int]:
+        """Copy contiguous rows in, each as a block of its own; return where `add` puts each."""
+        if self._free.get(1):
+            return self.add_all([rows[k : k + 1] for k in range(len(rows))])
+        begin = len(self.rows)
+        self._reserve(begin + len(rows))
+        self._memory[begin * self._size : (begin + len(rows)) * self._size] = rows.tobytes()
+        return list(range(begin, begin + len(rows)))
+
     def remove(self, first: int, count: int = 1) -> None:
         """Free a block that `add` returned."""
         if count == 0:

@@ -8,14 +8,14 @@ Derived from the model and the entities alone, so it can be rebuilt at any time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.solver.contact_types import NO_WALLS, WALL
-from mvsim_core.state.arrays import BODY, FloatArray, Row, Rows, State
+from mvsim_core.state.arrays import FloatArray, Row, Rows, State
 from mvsim_core.state.entities import Entity, EntityModel
 from mvsim_core.state.tables import Table, spread
 from mvsim_core.terrain.attitude import MAX_CONTACTS
@@ -39,7 +39,6 @@ from mvsim_core.terrain.surface import (
 STEPS_AT_REST, SETTLED = 500, 1e-12
 #: Fewer wheels than this do not determine an attitude: casters ahead and behind are added.
 ENOUGH_SUPPORTS = 3
-NO_BODIES: Rows = np.zeros(0, BODY)
 NO_PROBES: Rows = np.zeros(0, PROBE)
 CORNER = np.dtype(("f8", (2,)))
 #: Kinds of entities whose supports are kept; a world has few, or no two entities of one.
@@ -87,49 +86,46 @@ class Ground:
         """Add a horizontal plane that does not move."""
         x, y, z = spec.init_pose.x, spec.init_pose.y, spec.init_pose.z
         self._floors.add(z + spec.z)
-        self._add_piece(_plane(spec, x, y, z), np.zeros((0, 2)), None, NO_BODIES)
+        piece = _plane(spec, x, y, z)
+        piece["body"], piece["c"], piece["far"] = -1, 1.0, _reach(piece[0])
+        self._nearby.add(self._pieces.add(piece), 0.0, 0.0, float(piece["far"][0]))
 
-    def _add_block(self, entity: Entity, bodies: Rows) -> None:
-        """Add the top of a block: a ramp or bump if its geometry is one, else flat."""
-        spec, outline = entity.spec, entity.model.outline
-        piece = np.zeros(1, PIECE)
-        corners = np.zeros((0, 2))
-        geometry = spec.geometry
-        if geometry is not None and geometry.type in ("ramp", "semi_cylinder_bump"):
-            half_x, half_y = 0.5 * geometry.lx, 0.5 * geometry.ly
-            shift = half_x if geometry.type == "ramp" else 0.0
-            piece["kind"] = RAMP if geometry.type == "ramp" else BUMP
-            piece["x0"], piece["x1"] = shift - half_x, shift + half_x
-            piece["y0"], piece["y1"] = -half_y, half_y
-            piece["rise"] = geometry.lz
-        elif not spec.static or (spec.intangible and geometry is None):
-            return  # it moves by forces or is intangible
-        else:
-            corners = outline_of(outline)
-            piece["kind"] = FLAT
-            piece["x0"], piece["y0"] = corners.min(axis=0)
-            piece["x1"], piece["y1"] = corners.max(axis=0)
-            piece["rise"] = entity.model.top
-        self._add_piece(piece, corners, entity, bodies)
+    def _add_pieces(self, entities: Sequence[Entity], bodies: Rows) -> dict[int, int]:
+        """Add the ground that entities are; return the rows of its pieces, by rows of BODY."""
+        tops: dict[Hashable, Top | None] = {}  # entities of a kind share it
+        given = []
+        for entity in entities:
+            if entity.kind not in ("block", "plane"):
+                continue
+            spec, model = entity.spec, entity.model
+            key: Hashable = id(spec)
+            if entity.kind == "block":
+                key = id(model.outline), model.top, spec.static, spec.intangible, id(spec.geometry)
+            if key not in tops:
+                tops[key] = _top_of(entity)
+            top = tops[key]
+            if top is not None:
+                given.append((entity, top))
+        if not given:
+            return {}
+        pieces = np.ndarray(len(given), PIECE, bytearray(b"".join(t.piece for _, t in given)))
+        pieces["body"] = owners = [entity.row for entity, _ in given]
+        corners = self._corners.add_all([top.corners for _, top in given])
+        pieces["first"] = corners
+        place_kernel(pieces, bodies)
+        rows = self._pieces.add_singly(pieces)
+        for (entity, top), row, corner in zip(given, rows, corners, strict=True):
+            blocks = self._blocks.setdefault(entity.token, [])
+            blocks += (("pieces", row, 1), ("corners", corner, len(top.corners)))
+        self._carried.update(rows)
+        return dict(zip(owners, rows, strict=True))
 
-    def _add_piece(
-        self, piece: Rows, corners: FloatArray, entity: Entity | None, bodies: Rows
-    ) -> None:
-        piece["body"] = -1 if entity is None else entity.row
-        piece["c"] = 1.0
-        piece["far"] = _reach(piece[0])
-        piece["first"], piece["corners"] = self._corners.add(corners), len(corners)
-        place_kernel(piece, bodies)
-        row = self._pieces.add(piece)
-        if entity is not None:
-            self._keep(entity, "pieces", row, 1)
-            self._keep(entity, "corners", int(piece["first"][0]), len(corners))
-            self._carried.add(row)
-        px, py, far = (float(piece[k][0]) for k in ("px", "py", "far"))
-        crowd = self._nearby.add(row, px, py, far)
+    def _enter(self, entity: Entity, row: int, place: tuple[float, float], bodies: Rows) -> None:
+        """Let others find the piece of an entity at its place [m]; BuildError in a crowd."""
+        crowd = self._nearby.add(row, *place, float(self._pieces.rows["far"][row]))
         # further copies of a replicated world repeat the places of the first one
-        if entity is not None and crowd > MAX_CROWD and bodies["copy"][entity.row] == 0:
-            raise crowd_error(entity.name, entity.spec.where, (px, py))
+        if crowd > MAX_CROWD and bodies["copy"][entity.row] == 0:
+            raise crowd_error(entity.name, entity.spec.where, place)
 
     def height(self, x: float, y: float, below: float) -> float:
         """Return the highest ground at (x, y) that is not above `below`, as things are now [m].
@@ -182,18 +178,22 @@ class Ground:
                 before it.
         """
         fitted: list[Entity] = []
-        leaders = data.bodies["leader"]
-        for entity in entities:
-            model = entity.model
+        entities, bodies = list(entities), data.bodies
+        pieces = self._add_pieces(entities, bodies)
+        heights, rows = self._pieces.rows["pz"], [entity.row for entity in entities]
+        leaders = bodies["leader"][rows].tolist()
+        places = zip(*(bodies[k][rows].tolist() for k in ("x", "y", "yaw", "z")), strict=True)
+        for entity, leader, (x, y, yaw, z) in zip(entities, leaders, places, strict=True):
+            model, piece = entity.model, pieces.get(entity.row)
             if new and model.on_ground:
-                x, y, yaw, about = (float(model.body[k][0]) for k in ("x", "y", "yaw", "z"))
-                data.bodies["z"][entity.row] = self.standing_height(model, (x, y, yaw), about)
-            if entity.kind == "block":
-                self._add_block(entity, data.bodies)
-            elif entity.kind == "plane":
-                piece = _plane(entity.spec, 0.0, 0.0, 0.0)
-                self._add_piece(piece, np.zeros((0, 2)), entity, data.bodies)
-            if self._is_fitted(model) and leaders[entity.row] < 0:
+                stands = self.standing_height(model, (x, y, yaw), z)
+                if stands != z:
+                    bodies["z"][entity.row] = stands
+                    if piece is not None:
+                        heights[piece] = stands
+            if piece is not None:
+                self._enter(entity, piece, (x, y), bodies)
+            if leader < 0 and self._is_fitted(model):
                 fitted.append(entity)
         stances = [self._stance(entity.model) for entity in fitted]
         if fitted:
@@ -362,6 +362,41 @@ class Ground:
 
     def _keep(self, entity: Entity, table: str, first: int, count: int) -> None:
         self._blocks.setdefault(entity.token, []).append((table, first, count))
+
+
+class Top(NamedTuple):
+    """The ground that entities of a kind are."""
+
+    piece: bytes  # a row of PIECE without places
+    corners: FloatArray  # (n, 2) m, of its outline
+
+
+def _top_of(entity: Entity) -> Top | None:
+    """Return a plane that moves, or the top of a block: a ramp, a bump, or flat; None: none."""
+    spec, model = entity.spec, entity.model
+    corners = np.zeros((0, 2))
+    if entity.kind == "plane":
+        piece = _plane(spec, 0.0, 0.0, 0.0)
+    else:
+        piece = np.zeros(1, PIECE)
+        geometry = spec.geometry
+        if geometry is not None and geometry.type in ("ramp", "semi_cylinder_bump"):
+            half_x, half_y = 0.5 * geometry.lx, 0.5 * geometry.ly
+            shift = half_x if geometry.type == "ramp" else 0.0
+            piece["kind"] = RAMP if geometry.type == "ramp" else BUMP
+            piece["x0"], piece["x1"] = shift - half_x, shift + half_x
+            piece["y0"], piece["y1"] = -half_y, half_y
+            piece["rise"] = geometry.lz
+        elif not spec.static or (spec.intangible and geometry is None):
+            return None  # it moves by forces or is intangible
+        else:
+            corners = outline_of(model.outline)
+            piece["kind"] = FLAT
+            piece["x0"], piece["y0"] = corners.min(axis=0)
+            piece["x1"], piece["y1"] = corners.max(axis=0)
+            piece["rise"] = model.top
+    piece["c"], piece["far"], piece["corners"] = 1.0, _reach(piece[0]), len(corners)
+    return Top(piece.tobytes(), corners)
 
 
 def _plane(spec: Any, x: float, y: float, z: float) -> Rows:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mvsim_core.errors import BuildError, Problem
@@ -34,7 +34,7 @@ class Nearby:
 
     def add(self, item: int, x: float, y: float, reach: float) -> int:
         """Add a disc about (x, y) [m]; return how many of its size are in its cell now."""
-        level = max(SMALLEST, math.frexp(reach)[1])
+        level = level_of(reach)
         cell = self._wide
         if reach <= 2.0**LARGEST:
             self._levels.add(level)
@@ -51,7 +51,7 @@ class Nearby:
 
     def at(self, x: float, y: float) -> Iterator[int]:
         """Iterate over the items whose disc contains the point (x, y) [m]."""
-        for cell in (self._wide, *self._around(x, y)):
+        for cell in (self._wide, *self._around(x, y)) if self._homes else ():
             for cx, cy, reach, item in cell:
                 if math.hypot(x - cx, y - cy) <= reach + 1e-6:
                     yield item
@@ -65,6 +65,24 @@ class Nearby:
                     cell = self._cells.get((level, i, j))
                     if cell:
                         yield cell
+
+
+def level_of(reach: float) -> int:
+    """Return the level of discs of a size [m]: their cells are 2^level metres wide."""
+    return max(SMALLEST, math.frexp(reach)[1])
+
+
+def first_crowd(discs: Sequence[tuple[float, float, float]]) -> int | None:
+    """Return the first of discs (x, y, reach) [m] that is one too many in its cell, if any is."""
+    counts: dict[Cell, int] = {}
+    for i, (x, y, reach) in enumerate(discs):
+        level = level_of(reach)
+        size = 2.0**level
+        cell = (level, x // size, y // size)
+        counts[cell] = count = counts.get(cell, 0) + 1
+        if count > MAX_CROWD:
+            return i
+    return None
 
 
 def crowd_error(name: str, where: Any, place: tuple[float, float]) -> BuildError:

@@ -208,7 +208,8 @@ class Data:
     # ------------------------------------------------------------ whole state
     def copy(self) -> Data:
         """Return an independent copy of everything."""
-        return copy.deepcopy(self)
+        # Entities are immutable: their dict is copied at once and not item by item.
+        return copy.deepcopy(self, {id(self.entities): dict(self.entities)})
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all attributes but the views of the tables."""

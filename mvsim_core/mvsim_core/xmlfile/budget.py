@@ -3,12 +3,12 @@
 """The work that the reading of one document may take.
 
 Work is counted and not timed, so that a file is accepted on every machine or on none. The unit is
-about 0.1 µs on a processor of 2024, and the limit keeps the reading below 2 s.
+about 0.1 µs on a processor of 2024, and the limit keeps the reading below some 5 s.
 """
 
 from __future__ import annotations
 
-LIMIT = 12_000_000
+LIMIT = 30_000_000
 #: Costs of a turn of a loop, of a value in a list, of a substitution, and of a formula; of each
 #: character of a formula that is evaluated, and of one that is parsed.
 TURN, ITEM, SUBSTITUTION, FORMULA = 50, 80, 40, 40

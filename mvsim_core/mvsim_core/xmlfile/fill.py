@@ -87,6 +87,8 @@ class Values:
     def attribute(self, element: Element, name: str, names: Names) -> str | None:
         """Return an attribute evaluated, "" if absent, None if it cannot be evaluated."""
         text = element.node.attributes.get(name, "")
+        if "$" not in text:
+            return text.strip()
         line = element.attribute_line(name)
         return self._evaluated(_Written(element, element, line, Alias(name), text), names)
 

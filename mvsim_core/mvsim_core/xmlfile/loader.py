@@ -42,6 +42,7 @@ from mvsim_core.xmlfile.substitution import (
     Substitution,
     Variables,
 )
+from mvsim_core.xmlfile.twins import Twins
 
 _ROOTS = ("mvsim_world", "world")
 #: Prototypes of what may have a class, and how instances without a name are called.
@@ -249,6 +250,7 @@ class Loader:
         self.reader = Reader(self.problems, substitution, packages)
         self.values = Values(self.problems, substitution, packages)
         self.filler = Filler(self.values)
+        self._twins = Twins(substitution)
         self._places: dict[str, Where] = {}
         self._found: dict[str, list[Spec]] = {}
         # Whether a body or its name is left out because of an error: references to it are then
@@ -370,6 +372,13 @@ class Loader:
             self._incomplete = True
             return None
         name = self._name(kind, element, name)
+        if kind == "block":
+            return self._block(element, elements, name)
+        return self._new_simulable(kind, element, elements, name)
+
+    def _new_simulable(
+        self, kind: str, element: Element, elements: list[Element], name: str
+    ) -> SimulableSpec:
         prototype: Any = _KINDS[kind][0]
         given = {"name": name}
         if len(elements) > 1:
@@ -378,6 +387,22 @@ class Loader:
         spec: SimulableSpec = self.filler.fill(prototype, elements, names, given=given)
         self._check_pose(element, elements)
         self._check_sensors(spec)
+        return spec
+
+    def _block(self, element: Element, elements: list[Element], name: str) -> SimulableSpec:
+        """Return a block; one like another one is a copy of it."""
+        likeness = self._twins.likeness(elements)
+        twin = None if likeness is None else self._twins.twin(likeness, element, name)
+        if likeness is None or twin is not None:
+            return twin or self._new_simulable("block", element, elements, name)
+        substitution = self.values.substitution
+        before = (substitution.changing, self.problems.reports)
+        spec = self._new_simulable("block", element, elements, name)
+        if isinstance(spec, BlockSpec) and before == (
+            substitution.changing,
+            self.problems.reports,
+        ):
+            self._twins.keep(likeness, spec, elements)
         return spec
 
     def _with_class(self, kind: str, element: Element) -> list[Element] | None:

@@ -171,23 +171,26 @@ class _Parser:
     def _tag(self, found: re.Match[str]) -> None:
         data, closing, name, attributes, closed, text = found.groups()
         if data:
-            self._data(data)
+            if not data.isspace():
+                self.chunks[-1].append(resolve_entities(data))
             self.line += data.count("\n")
-        self.position = found.end(1)
         if closing is not None:
+            self.position = found.end(1)
             self._closing_tag(closing.strip())
-        else:
-            node = Node(name, self.line)
-            if attributes:
-                self._attributes(node, attributes)
-            if len(self.stack) > MAX_DEPTH:
-                raise MarkupError(self.line, name, f"nested deeper than {MAX_DEPTH} levels")
-            self.stack[-1].children.append(node)
-            if text:
-                node.text = resolve_entities(text.strip())
-            elif text is None and not closed:
-                self.stack.append(node)
-                self.chunks.append([])
+            self._move(found.end())
+            return
+        node = Node(name, self.line)
+        if attributes:
+            self._attributes(node, attributes)
+        if len(self.stack) > MAX_DEPTH:
+            raise MarkupError(self.line, name, f"nested deeper than {MAX_DEPTH} levels")
+        self.stack[-1].children.append(node)
+        if text:
+            node.text = resolve_entities(text.strip())
+        elif text is None and not closed:
+            self.stack.append(node)
+            self.chunks.append([])
+        self.position = found.end(1)
         self._move(found.end())
 
     def _skipped(self, start: int) -> None:

@@ -33,11 +33,12 @@ MAX_FILE_SIZE = 64 * 2**20  # bytes
 MAX_INCLUDES = 30
 MAX_INCLUDED = 20_000
 MAX_DEPTH = 100
-MAX_LOOPS = 100_000
+MAX_LOOPS = 200_000
 MAX_ELEMENTS = 1_000_000
 
 BODIES = ("vehicle", "block", "actor")
 CLASS_TAGS = ("vehicle:class", "block:class", "actor:class")
+FLOW_TAGS = ("include", "variable", "for", "if")
 
 _TRUE = frozenset(("y", "yes", "true", "on"))
 _FALSE = frozenset(("n", "no", "false", "off", ""))
@@ -69,9 +70,12 @@ class Element:
 
     def __post_init__(self) -> None:
         """Index the children."""
-        self.by_tag = {} if self.children else _NO_CHILDREN
-        for child in self.included_first() if self.children else ():
-            self.by_tag.setdefault(child.tag, []).append(child)
+        if not self.children:
+            self.by_tag = _NO_CHILDREN
+            return
+        self.by_tag = {}
+        for child in self.included_first():
+            self.by_tag.setdefault(child.node.tag, []).append(child)
 
     def included_first(self) -> list[Element]:
         """Return the children, those from includes before the others."""
@@ -137,12 +141,10 @@ class Reader:
         self._plain: dict[int, tuple[bool, Node]] = {}
         self._static: dict[int, tuple[bool, Node]] = {}
         self._origins: dict[Origin, Origin] = {}
-        self._flow: dict[str, Callable[[Node, _Place], Iterator[Element]]] = {
-            "include": self._include,
-            "variable": self._variable,
-            "for": self._for,
-            "if": self._if,
-        }
+        flow = (self._include, self._variable, self._for, self._if)
+        self._flow: dict[str, Callable[[Node, _Place], Iterator[Element]]] = dict(
+            zip(FLOW_TAGS, flow, strict=True)
+        )
 
     def open(self, origin: Origin) -> list[Node]:
         """Return the top nodes of a file; report a failure and return an empty list."""
@@ -261,12 +263,30 @@ class Reader:
         in_class = place.in_class
         if node.tag in CLASS_TAGS:
             scope, in_class = scope.for_class(), True
-        children = []
-        if node.children:
+        children: list[Element] = []
+        if node.children and self._has_plain_leaves(node, place):
+            self._elements += len(node.children)
+            children = [Element(one, scope, [], False, in_class) for one in node.children]
+        elif node.children:
             inside = _Place(scope, place.depth + 1, in_class=in_class, repeated=place.repeated)
             children = list(self._expand(node.children, inside))
         repeated = place.repeated and not (shared or in_class) and self._is_static(node)
         return Element(node, scope, children, place.included, in_class, shared, repeated)
+
+    def _has_plain_leaves(self, node: Node, place: _Place) -> bool:
+        """Return whether the children of a node are elements without children.
+
+        They are most of the elements of large files.
+        """
+        fits = self._elements + len(node.children) <= MAX_ELEMENTS and place.depth < MAX_DEPTH
+        return (
+            fits
+            and not place.repeated
+            and not any(
+                child.children or child.tag in self._flow or child.tag in CLASS_TAGS
+                for child in node.children
+            )
+        )
 
     def _now(self, place: _Place) -> Scope:
         return place.scope.at(self.substitution.variables.version)

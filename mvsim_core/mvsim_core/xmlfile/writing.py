@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
-from xml.sax.saxutils import escape
 
 from mvsim_core.errors import BuildError
 from mvsim_core.specs.controller import PidSpec
@@ -27,7 +26,9 @@ from mvsim_core.xmlfile.reader import CLASS_TAGS
 _BEGIN = re.compile(r"\$(?=\{|env\{|f\{|\()")
 # A variable for a `$` that begins no substitution: the result of a substitution is not scanned.
 _DOLLAR = "literal_dollar"
-_QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
+# Not by xml.sax.saxutils, which imports a web client.
+_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+_QUOTED = {**_TEXT, **str.maketrans({'"': "&quot;", "\n": "&#10;", "\t": "&#9;"})}
 
 
 def dump_world(spec: WorldSpec) -> str:
@@ -207,9 +208,9 @@ def _common(members: list[Node]) -> list[Node]:
 
 
 def _lines(node: Node, indent: str) -> Iterator[str]:
-    values = (f' {name}="{_escaped(text, _QUOTES)}"' for name, text in node.attributes.items())
+    values = (f' {name}="{_escaped(text, _QUOTED)}"' for name, text in node.attributes.items())
     head = f"{indent}<{node.tag}{''.join(values)}"
-    text = _escaped(node.text, {"\r": "&#13;"})
+    text = _escaped(node.text, _TEXT)
     if node.children:
         yield f"{head}>"
         if text:
@@ -223,5 +224,5 @@ def _lines(node: Node, indent: str) -> Iterator[str]:
         yield f"{head}/>"
 
 
-def _escaped(text: str, entities: dict[str, str]) -> str:
-    return escape(_BEGIN.sub(f"${{{_DOLLAR}}}", text), entities)
+def _escaped(text: str, entities: dict[int, str]) -> str:
+    return _BEGIN.sub(f"${{{_DOLLAR}}}", text).translate(entities)

@@ -39,7 +39,7 @@ EXPECTED = {
     ),
     "empty": "bad_empty.world.xml: the file has no <mvsim_world>",
     "endless_for": (
-        "bad_endless_for.world.xml:2: <for>: a loop must have at most 100000 turns, got 2000000000"
+        "bad_endless_for.world.xml:2: <for>: a loop must have at most 200000 turns, got 2000000000"
     ),
     "environment": (
         "bad_environment.world.xml:2: <mvsim_world>: gravity: environment variable "

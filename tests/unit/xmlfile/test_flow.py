@@ -193,7 +193,7 @@ def test_neither() -> None:
 
 def test_all_loops_together_are_limited() -> None:
     body = '<for var="i" from="1" to="1000"><for var="k" from="1" to="1000"><x/></for></for>'
-    assert "all loops together have more than 100000 turns" in errors(body)
+    assert "all loops together have more than 200000 turns" in errors(body)
 
 
 # Classes

@@ -56,9 +56,9 @@ BAD = [
         "line 1: <for>: from and to must be numbers, got from='a' to='3'",
     ),
     (
-        '<for var="i" from="1" to="400"><for var="j" from="1" to="400">'
+        '<for var="i" from="1" to="500"><for var="j" from="1" to="500">'
         '<variable name="a" value="1"/></for></for>',
-        "line 1: <for>: all loops together have more than 100000 turns",
+        "line 1: <for>: all loops together have more than 200000 turns",
     ),
     (
         "<gravity>${a|${b|${c}}}</gravity>",
