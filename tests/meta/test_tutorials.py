@@ -4,7 +4,8 @@
 
 The blocks of a page run in order, in one folder and one Python session. One after the words
 "Save as `NAME`:" is saved; Python runs; in a console block each line after `$ ` is a command; a
-text block is what came out of the Python block before it. A line `...` stands for any lines.
+text block is what came out of the Python block before it. A line `...` stands for any lines, `…` for
+any text in a line.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SAVED = re.compile(r"Save as `([\w./-]+)`:\s*\Z")
+SAVED = re.compile(r"Save as\s+`([\w./-]+)`:\s*\Z")
 #: Kinds of blocks that are shown, and run elsewhere or nowhere: commands that need ROS.
 SHOWN = {"bash", "yaml"}
 
@@ -96,7 +97,7 @@ class Session:
 
 def assert_like(got: str, expected: str) -> None:
     """Fail if a text is not as expected, where a line `...` stands for any lines."""
-    parts = [re.escape(line) for line in expected.rstrip("\n").split("\n")]
+    parts = [re.escape(line).replace("…", ".*") for line in expected.rstrip("\n").split("\n")]
     pattern = "\n".join("(?:.*\n?)*?" if part == r"\.\.\." else part for part in parts)
     pattern = pattern.replace("(?:.*\n?)*?\n", "(?:.*\n)*?")
     text = "\n".join(line.rstrip() for line in got.rstrip("\n").split("\n"))
@@ -128,6 +129,8 @@ def test_another_output_is_noticed(got: str, expected: str) -> None:
         assert_like(got, expected)
 
 
-@pytest.mark.parametrize("expected", ["a\nb\nc\n", "...\nc\n", "a\n...\n", "a\n...\nc\n"])
+@pytest.mark.parametrize(
+    "expected", ["a\nb\nc\n", "...\nc\n", "a\n...\n", "a\n...\nc\n", "a\n…\nc\n"]
+)
 def test_dots_stand_for_any_lines(expected: str) -> None:
     assert_like("a\nb\nc\n", expected)
