@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the moving pictures of README and gallery: python docs/make_clips.py [NAME...].
 
-Each clip is an animated WebP of a world of `worlds/`: what a camera beside it sees, its caption, and in a
-corner the newest scan of a planar lidar. `overview` is all of them one after the other, for the README.
+Each clip is an animated WebP of a world of `worlds/`: what a camera beside it sees, its caption,
+and in a corner the newest scan of a planar lidar. `overview` is all of them one after the other.
 """
 
 from __future__ import annotations
@@ -104,12 +104,12 @@ CLIPS = {
         (0.1, 0.3, 0.2), sideways, scan=("r1", "laser"),
     ),
     "field": Clip(
-        "field", "Skid steering, with lidars, camera, IMU and GNSS", (-4.0, -2.6, 2.2), (1.5, 0.6, 0.4),
-        along("r1", 1.2, -0.05), vehicle="r1", scan=("r1", "laser"),
+        "field", "Skid steering, with lidars, camera, IMU and GNSS", (-4.0, -2.6, 2.2),
+        (1.5, 0.6, 0.4), along("r1", 1.2, -0.05), vehicle="r1", scan=("r1", "laser"),
     ),
     "multi_robot": Clip(
-        "multi_robot", "Each robot with a namespace and a tf of its own", (0.0, -10.5, 9.0), (0.0, -0.6, 0.0),
-        everyone, variables=(("ROBOTS", 16),),
+        "multi_robot", "Each robot with a namespace and a tf of its own", (0.0, -10.5, 9.0),
+        (0.0, -0.6, 0.0), everyone, variables=(("ROBOTS", 16),),
     ),
 }  # fmt: skip
 
@@ -181,7 +181,7 @@ def save(frames: list[Image.Image], name: str) -> None:
         quality=QUALITY,
         method=6,
     )
-    print(f"{path.name}: {len(frames)} pictures, {path.stat().st_size / 1e6:.2f} MB")
+    sys.stdout.write(f"{path.name}: {len(frames)} pictures, {path.stat().st_size} bytes\n")
 
 
 def main(*names: str) -> None:

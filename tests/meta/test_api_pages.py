@@ -17,8 +17,8 @@ SHOWN = re.compile(r"^\.\. auto(?:class|function|exception):: (\w+)$", re.MULTIL
 
 
 def test_every_public_name_is_on_the_page() -> None:
-    shown = set(SHOWN.findall(API))
-    assert {name for name in mvsim_core.__all__ if name not in shown | set(API.split("`"))} == set()
+    shown = {*SHOWN.findall(API), *API.split("`")}
+    assert {name for name in mvsim_core.__all__ if name not in shown} == set()
 
 
 def test_every_reading_is_on_the_page() -> None:

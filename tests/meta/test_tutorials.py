@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every block of tutorials and how-to pages works as it is written, and prints what is printed there.
+"""Every block of tutorials and how-to pages works as written, and prints what is printed there.
 
 The blocks of a page run in order, in one folder and one Python session. One after the words
 "Save as `NAME`:" is saved; Python runs; in a console block each line after `$ ` is a command; a
-text block is what came out of the Python block before it. A line `...` stands for any lines, `…` for
-any text in a line.
+text block is what came out of the Python block before it. A line `...` stands for any lines, `…`
+for any text in a line.
 """
 
 import contextlib
