@@ -3,9 +3,9 @@
 """Prepares a release: `release.py check | notes VERSION DATE | build FOLDER`.
 
 `check` compares the version numbers of all packages with the changelog. `notes` turns what is
-unreleased in CHANGELOG.md into a section of its own. `build` makes wheels and source distributions,
-installs the wheel of the core into a clean environment and simulates one of its worlds there; it
-needs the package build.
+unreleased in CHANGELOG.md into a section of its own. `build` makes wheels and source
+distributions, installs the wheel of the core into a clean environment and simulates one of its
+worlds there; it needs the package build.
 """
 
 import re
