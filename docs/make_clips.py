@@ -59,7 +59,7 @@ class Clip:
     skip: float = 0.0
     vehicle: str = ""
     scan: tuple[str, str] | None = None
-    variables: tuple[tuple[str, object], ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 def along(name: str, vx: float, wz: float, vy: float = 0.0) -> Drive:
@@ -109,7 +109,7 @@ CLIPS = {
     ),
     "multi_robot": Clip(
         "multi_robot", "Each robot with a namespace and a tf of its own", (0.0, -10.5, 9.0),
-        (0.0, -0.6, 0.0), everyone, variables=(("ROBOTS", 16),),
+        (0.0, -0.6, 0.0), everyone, variables=(("ROBOTS", "16"),),
     ),
 }  # fmt: skip
 

@@ -29,6 +29,7 @@ PAGES = [
     *sorted((DOCS / "tutorials").glob("*.md")),
     *sorted((DOCS / "coming_from").glob("*.md")),
     DOCS / "debugging.md",
+    DOCS / "determinism.md",
     DOCS / "large_worlds.md",
 ]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
