@@ -31,6 +31,7 @@ PAGES = [
     DOCS / "debugging.md",
     DOCS / "determinism.md",
     DOCS / "large_worlds.md",
+    DOCS / "recording.md",
 ]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SAVED = re.compile(r"Save as\s+`([\w./-]+)`:\s*\Z")
@@ -136,6 +137,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     if not has_gl() and any('class="camera"' in block.text for block in blocks):
         pytest.skip("no OpenGL here")
     monkeypatch.chdir(tmp_path)
+    Path("worlds").symlink_to(ROOT / "worlds")
     session = Session()
     for block in blocks:
         session.run(block)
