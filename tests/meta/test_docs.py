@@ -31,6 +31,13 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_pictures_say_what_they_show(document: Path) -> None:
+    """For readers who do not see them."""
+    for text, target in re.findall(r"!\[([^\]]*)\]\(([^)\s]+)\)", document.read_text()):
+        assert len(text.split()) >= 3, target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_named_make_targets_exist(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"^\s*make ([a-z-]+)", document.read_text(), re.MULTILINE))
