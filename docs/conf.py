@@ -14,6 +14,8 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = project
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_theme_options = {
     "source_repository": "",
     "navigation_with_keys": True,

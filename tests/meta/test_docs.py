@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Documents name only files, make targets and commands that exist."""
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", document.read_text()):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_pictures_say_what_they_show(document: Path) -> None:
+    """For readers who do not see them."""
+    for text, target in re.findall(r"!\[([^\]]*)\]\(([^)\s]+)\)", document.read_text()):
+        assert len(text.split()) >= 3, target
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -58,3 +66,32 @@ def test_the_readme_s_first_world_and_script_run(
     assert names["world"].time == pytest.approx(3.0)
     assert names["robot"].pose.x == pytest.approx(1.5, abs=0.1)  # 3 s at 0.5 m/s
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+LAUNCHED = re.compile(
+    r"^ros2 launch mvsim_ros2 (\S+)((?:[ \\\n]+\w+:=(?:'[^']*'|\S+))*)", re.MULTILINE
+)
+
+
+def _launch_arguments(name: str) -> set[str]:
+    """Return the arguments that a launch file declares, and those of sim.launch.py."""
+    found: set[str] = {"world_file"}
+    for file in {name, "sim.launch.py"} if name != "rviz.launch.py" else {name}:
+        tree = ast.parse((ROOT / "launch" / file).read_text())
+        keys = {key for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys}
+        found |= {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+        found |= set(re.findall(r'DeclareLaunchArgument\(\s*"(\w+)"', ast.unparse(tree)))
+    return found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_shown_launch_commands_are_possible(document: Path) -> None:
+    for name, given in LAUNCHED.findall(document.read_text()):
+        assert (ROOT / "launch" / name).is_file(), name
+        if name.endswith(".py"):
+            assert set(re.findall(r"(\w+):=", given)) <= _launch_arguments(name), given
+
+
+def test_an_argument_that_does_not_exist_is_noticed() -> None:
+    assert "use_gps" in _launch_arguments("ekf.launch.py")
+    assert "use_gsp" not in _launch_arguments("ekf.launch.py")

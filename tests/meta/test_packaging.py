@@ -89,6 +89,21 @@ def test_every_shared_file_is_installed() -> None:
         assert wanted <= installed, f"add to data_files in mvsim_ros2/setup.cfg: {name}"
 
 
+def test_the_core_brings_the_worlds() -> None:
+    """Who installs the core alone has worlds to run, and the licence."""
+    package = ROOT / "mvsim_core"
+    assert (package / "worlds").readlink() == Path("..", "worlds")
+    globs = [g for row in _setup("mvsim_core")["options.data_files"].values() for g in _lines(row)]
+    installed = {path for glob in globs for path in package.glob(glob)}
+    wanted = {package / "worlds" / p.relative_to(ROOT / "worlds") for p in _files(ROOT / "worlds")}
+    assert wanted <= installed, "add to data_files in mvsim_core/setup.cfg"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_package_has_the_licence(package: str) -> None:
+    assert (ROOT / package / "LICENSE").resolve() == ROOT / "LICENSE"
+
+
 def _files(folder: Path) -> list[Path]:
     return [p for p in folder.rglob("*") if p.is_file() and p.parent.name != "__pycache__"]
 

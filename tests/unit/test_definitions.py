@@ -3,6 +3,7 @@
 """Shipped definitions load without warnings, work, and stand in for those of the original."""
 
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from mvsim_core import World, load_world
 from mvsim_core.errors import WorldFileError
 from mvsim_core.specs import WorldSpec
-from mvsim_core.xmlfile import read_world
+from mvsim_core.xmlfile import paths, read_world
 
 DEFINITIONS = Path(__file__).resolve().parents[2] / "worlds" / "definitions"
 SENSORS = sorted(path.name for path in DEFINITIONS.glob("*.sensor.xml"))
@@ -176,6 +177,20 @@ def test_the_package_of_the_original_is_used_where_it_is_installed(
         spec, warnings = _read(MAST.format(f'<include file="{place}/imu.sensor.xml"/>'))
         assert warnings == ()
         assert spec.vehicles[0].sensors[0].name == "theirs"
+
+
+def test_an_installation_of_the_core_alone_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pip installs it: without the source tree and without mvsim_ros2."""
+    share = tmp_path / "share" / "mvsim_core"
+    shutil.copytree(DEFINITIONS, share / "worlds" / "definitions")
+    (share / "package.xml").touch()
+    monkeypatch.setattr(paths, "_prefixes", lambda: iter([str(tmp_path)]))
+    monkeypatch.setattr(paths, "_SOURCE_TREE", str(tmp_path / "none"))
+    spec, warnings = _read(MAST.format(f'<include file="{PLACES[0]}/imu.sensor.xml"/>'))
+    assert len(warnings) == 1
+    assert len(spec.vehicles[0].sensors) == 1
 
 
 def test_other_files_have_no_stand_in() -> None:

@@ -29,6 +29,7 @@ from mvsim_core.cli import (
     schema,
     tune,
     view,
+    worlds,
 )
 from mvsim_core.cli.command import App, UsageError, usage_line
 
@@ -46,6 +47,7 @@ app.command("bench")(bench.bench)
 app.command("render")(render.render)
 app.command("map")(maps.make_map)
 app.command("schema")(schema.schema)
+app.command("worlds")(worlds.worlds)
 app.command("plot")(plot.plot)
 app.command("server")(bus.server)
 app.add_typer(bus.node_app, name="node")

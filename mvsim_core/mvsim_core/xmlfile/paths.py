@@ -20,7 +20,7 @@ _PACKAGE = re.compile(r"^package://([^/]+)/?(.*)$", re.DOTALL)
 ORIGINAL, NOT_INSTALLED = "mvsim", "/mvsim-is-not-installed"
 #: Folder of definitions in that package, and in ours (below its share folder or the source tree).
 DEFINITIONS = "definitions"
-OURS, OUR_DEFINITIONS = "mvsim_ros2", os.path.join("worlds", DEFINITIONS)
+OURS, OUR_DEFINITIONS = "mvsim_core", os.path.join("worlds", DEFINITIONS)
 _SOURCE_TREE = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 _LEVELS_UP = 8
 _SIBLINGS = 500

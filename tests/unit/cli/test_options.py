@@ -146,7 +146,7 @@ def test_an_option_given_twice_is_refused(
         assert "given twice" in err or param.required
         assert len(err.splitlines()) == 1
     if not single:
-        assert path[0] in ("check", "info", "bench", "schema")
+        assert path[0] in ("check", "info", "bench", "schema", "worlds")
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])

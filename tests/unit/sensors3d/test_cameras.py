@@ -25,7 +25,7 @@ BLUE = Material((0.0, 0.0, 1.0, 1.0))
 LEFT = solids.box((3, 0.9, -0.1), (3.5, 1.1, 0.1), BLUE)
 
 
-def has_gl():
+def has_gl() -> bool:
     try:
         gl_context()
     except GlMissingError:
