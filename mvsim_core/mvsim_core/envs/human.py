@@ -12,7 +12,7 @@ import numpy as np
 from mvsim_core.envs.core import Core
 from mvsim_core.errors import MvsimError
 from mvsim_core.viewer import Simulation, Viewer
-from mvsim_core.viewer.viewer import has_display
+from mvsim_core.viewer.server import has_display
 
 GOAL, GREEN = 0.2, (40, 220, 60)  # m, radius of the ball that marks a goal; its colour
 
