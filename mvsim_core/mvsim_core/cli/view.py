@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,18 +45,31 @@ def view(  # noqa: PLR0913 (one argument for each option)
     bind: Annotated[
         str, typer.Option(help="Address that the viewer is bound to; it has no password.")
     ] = "127.0.0.1",
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Further name under which browsers reach it, such as a proxy's; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     browser: Browser = True,
     paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
 ) -> None:
     """Simulate a world and show it in the browser (docs/viewer.md)."""
     factor = real_time_factor(realtime_factor)
-    with serve(world, port=port, bind=bind, browser=browser) as server:
+    with serve(world, port=port, bind=bind, browser=browser, hosts=host or ()) as server:
         running = loaded(world, var, seed, twist)
         watch(running, time, factor, server, paused=paused, on_demand=True)
 
 
 def serve(
-    file: Path, *, port: int = VIEWER_PORT, bind: str = "127.0.0.1", browser: bool = True
+    file: Path,
+    *,
+    port: int = VIEWER_PORT,
+    bind: str = "127.0.0.1",
+    browser: bool = True,
+    hosts: Sequence[str] = (),
 ) -> Server:
     """Start the viewer's server: a browser loads its page while the world is loaded.
 
@@ -64,13 +78,13 @@ def serve(
         port: As of the server, like all others.
         bind: See there.
         browser: See there.
+        hosts: See there.
     """
     from mvsim_core.viewer.server import Server
 
     there = file.is_file()
-    server = Server(
-        port=port, bind=bind, browser=browser and there, notice=NOTICE.format(file.name)
-    )
+    notice = NOTICE.format(file.name)
+    server = Server(port=port, bind=bind, browser=browser and there, notice=notice, hosts=hosts)
     if there:
         print(f"viewer: {server.url}", flush=True)
     return server

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,12 +30,15 @@ class Origins:
 
     Args:
         bind: Address that the viewer is bound to.
+        hosts: Further names under which browsers reach it, such as that of a proxy; pages of such
+            a host may use it at any port.
     """
 
-    def __init__(self, bind: str) -> None:
+    def __init__(self, bind: str, hosts: Sequence[str] = ()) -> None:
         """Find the names of this machine."""
         name = socket.gethostname().lower()
-        self._names = {_LOCAL, bind.lower(), name, f"{name}.local"}
+        self._further = frozenset(host.lower() for host in hosts)
+        self._names = {_LOCAL, bind.lower(), name, f"{name}.local", *self._further}
 
     def refusal(self, host: str | None, origin: str | None) -> str:
         """Return why a request is refused; "": it is not."""
@@ -49,6 +52,8 @@ class Origins:
         usual = _SCHEMES.get(scheme)
         # behind a proxy with TLS the host has no port, or that of https
         if of_origin == name and usual and (port_of_origin or usual) == (port or usual):
+            return ""
+        if usual and of_origin in self._further:
             return ""
         return f"a page of {origin!r} may not use the viewer at {host!r}"
 

@@ -10,7 +10,7 @@ import os
 import socket
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mvsim_core.errors import MvsimError
@@ -32,6 +32,7 @@ class Server:
         bind: Address; there is no password.
         browser: Whether to open a browser.
         notice: What the page says until there is a world; Markdown.
+        hosts: Further names under which browsers reach it; see `Origins`.
 
     Attributes:
         viser: The server of viser.
@@ -46,13 +47,14 @@ class Server:
         bind: str = "127.0.0.1",
         browser: bool = False,
         notice: str = "",
+        hosts: Sequence[str] = (),
     ) -> None:
         """Start it.
 
         Raises:
             MvsimError: viser is not installed, or the address cannot be used.
         """
-        self.viser = _started(bind, port)
+        self.viser = _started(bind, port, Origins(bind, hosts))
         self.port: int = self.viser.get_port()
         self.url = f"http://{_shown(bind)}:{self.port}"
         self._closed = False
@@ -86,7 +88,7 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _started(bind: str, port: int) -> Any:
+def _started(bind: str, port: int, origins: Origins) -> Any:
     """Return a running server of viser."""
     try:
         import viser
@@ -98,7 +100,7 @@ def _started(bind: str, port: int) -> Any:
             probe.bind((bind, 0))
     except OSError as error:
         raise MvsimError(f"the viewer cannot use the address {bind!r}: {error}") from None
-    with contextlib.redirect_stdout(io.StringIO()), _guarded(Origins(bind)):
+    with contextlib.redirect_stdout(io.StringIO()), _guarded(origins):
         server = viser.ViserServer(host=bind, port=port, verbose=False, label="MVSim")
     server.gui.configure_theme(
         show_logo=False, show_share_button=False, brand_color=(40, 96, 170), dark_mode=False

@@ -124,6 +124,14 @@ def test_a_proxy_with_tls_may_be_before_it() -> None:
     assert Origins("127.0.0.1").refusal("localhost", "http://localhost:443") != ""
 
 
+def test_further_names_are_those_of_a_proxy() -> None:
+    origins = Origins("127.0.0.1", ["Sim.lab.example"])
+    assert origins.refusal("sim.lab.example", "https://sim.lab.example") == ""
+    assert origins.refusal("localhost:8080", "https://sim.lab.example") == ""  # Host is replaced
+    for other in ("https://lab.example", "https://x.sim.lab.example", "ws://sim.lab.example"):
+        assert origins.refusal("localhost:8080", other) != ""
+
+
 # ------------------------------------------------------------------ before there is a world
 def test_a_browser_may_come_before_the_world() -> None:
     with Server(port=0, notice="Loading **a world**") as server:
