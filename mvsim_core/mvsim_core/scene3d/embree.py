@@ -366,6 +366,12 @@ class EmbreeCaster:
             LIBRARY.rtcReleaseScene(top)
 
 
+@njit(inline="always")
+def _turned(axis, vector):  # type: ignore[no-untyped-def]
+    """Return a component of a vector of the world in the library's world."""
+    return TURN[axis, 0] * vector[0] + TURN[axis, 1] * vector[1] + TURN[axis, 2] * vector[2]
+
+
 @njit(cache=True, nogil=True)
 def _place_kernel(
     instances: Rows, moved: IntArray, geometries: IntArray, transforms: Floats
@@ -418,11 +424,8 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                     along[k, axis] = p[a] * d[0] + p[a + 1] * d[1] + p[a + 2] * d[2]
                     start[k, axis] = p[9 + axis] - origin[axis]
                 for axis in range(3):
-                    x, y, z = TURN[axis, 0], TURN[axis, 1], TURN[axis, 2]
-                    floats[axis * width + k] = x * start[k, 0] + y * start[k, 1] + z * start[k, 2]
-                    floats[(4 + axis) * width + k] = (
-                        x * along[k, 0] + y * along[k, 1] + z * along[k, 2]
-                    )
+                    floats[axis * width + k] = _turned(axis, start[k])
+                    floats[(4 + axis) * width + k] = _turned(axis, along[k])
                 floats[3 * width + k] = near
                 floats[7 * width + k] = 0.0
                 floats[8 * width + k] = reach

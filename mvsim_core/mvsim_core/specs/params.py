@@ -523,7 +523,19 @@ def tags_of(section: Section) -> tuple[str, ...]:
 
 
 def violations(spec: Spec) -> Iterator[str]:
-    """Yield every broken rule of a spec and of the specs inside it, for specs made in Python."""
+    """Yield every broken rule of a spec and of the specs inside it, for specs made in Python.
+
+    Rules between parameters count where each parameter keeps its own, as in files.
+    """
+    kept = True
+    for error in _violations_within(spec):
+        kept = False
+        yield error
+    if kept:
+        yield from spec.errors()
+
+
+def _violations_within(spec: Spec) -> Iterator[str]:
     for name, about in params(spec):
         yield from _param_violations(spec, name, about)
     for name, _ in sections(spec):
@@ -531,7 +543,6 @@ def violations(spec: Spec) -> Iterator[str]:
         for inner in value if isinstance(value, tuple) else (value,):
             if isinstance(inner, Spec):
                 yield from (f"{name}: {error}" for error in violations(inner))
-    yield from spec.errors()
 
 
 def _param_violations(spec: Spec, name: str, about: Param) -> Iterator[str]:

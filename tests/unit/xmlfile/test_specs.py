@@ -129,6 +129,20 @@ def test_specs_made_in_python_are_checked_by_the_same_rules() -> None:
     assert list(violations(VehicleSpec())) == []
 
 
+@pytest.mark.parametrize("value", [(), "", 0, 0.0, -1.0, 1e300, float("nan")], ids=repr)
+def test_any_value_of_a_field_is_judged(value: object) -> None:
+    """Also one that breaks its own rule, on which the rules between fields then rely."""
+    for name, spec in ALL:
+        for field, about in params(spec):
+            default = getattr(spec, field)
+            if type(value) is not type(default):
+                continue
+            changed = dataclasses.replace(spec, **{field: value})
+            judged = list(violations(changed))
+            broken = about.check is not None and not about.check.passes(value)
+            assert not broken or judged, f"{name}: {field}"
+
+
 def test_variants() -> None:
     assert {"default", "wardiagnemma", "ellipse"} <= set(FRICTIONS)
     assert len(DYNAMICS) >= 5
