@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from mvsim_core.cli import main
-from tests.unit.sensors3d.test_cameras import has_gl
+from tests.opengl import has_gl
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

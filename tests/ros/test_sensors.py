@@ -29,7 +29,7 @@ from sensor_msgs.msg import (
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
-from mvsim_core.rendering.context import GlMissingError, gl_context
+from tests.opengl import has_gl
 from tests.ros.node_process import LATCHED, NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.rules import as_matrix
 from tests.ros.worlds import all_sensors
@@ -88,14 +88,6 @@ VEHICLES = {
     "/r1/wheel_states": WheelStates,
     "/contacts": Contacts,
 }
-
-
-def has_gl() -> bool:
-    try:
-        gl_context()
-    except GlMissingError:
-        return False
-    return True
 
 
 @pytest.fixture(scope="module")

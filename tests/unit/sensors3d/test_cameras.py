@@ -10,11 +10,12 @@ import pytest
 
 from mvsim_core import load_world
 from mvsim_core.geometry.poses import Pose, rotation
-from mvsim_core.rendering.context import GlMissingError, gl_context
+from mvsim_core.rendering.context import gl_context
 from mvsim_core.rendering.pinhole import FROM_OPTICAL, OPTICAL, Pinhole, compose
 from mvsim_core.scene3d import Lights, Material, solids
 from mvsim_core.sensors import Camera, RgbdCamera
 from mvsim_core.specs.sensor import CameraSpec, RgbdCameraSpec
+from tests.opengl import has_gl
 from tests.unit.sensors3d.scenes import NO_STATE, room, scene, sensor
 
 RED, GREEN = Material((1.0, 0.0, 0.0, 1.0)), Material((0.0, 1.0, 0.0, 1.0))
@@ -23,14 +24,6 @@ WALL = solids.box((5, -9, -1), (6, 9, 0.5), RED)
 FLOOR = solids.rectangle((-20, 20), (-20, 20), -1.0, material=GREEN)
 BLUE = Material((0.0, 0.0, 1.0, 1.0))
 LEFT = solids.box((3, 0.9, -0.1), (3.5, 1.1, 0.1), BLUE)
-
-
-def has_gl() -> bool:
-    try:
-        gl_context()
-    except GlMissingError:
-        return False
-    return True
 
 
 needs_gl = pytest.mark.skipif(not has_gl(), reason="no OpenGL here")

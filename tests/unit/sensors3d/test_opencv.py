@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from mvsim_core import load_world
-from tests.unit.sensors3d.test_cameras import has_gl
+from tests.opengl import has_gl
 from tests.unit.sensors3d.test_pictures import AHEAD, panel
 
 cv2 = pytest.importorskip("cv2")

@@ -14,7 +14,7 @@ from PIL import Image
 
 from mvsim_core import load_world
 from mvsim_core.rendering.context import gl_context
-from tests.unit.sensors3d.test_cameras import has_gl
+from tests.opengl import has_gl
 
 pytestmark = pytest.mark.skipif(not has_gl(), reason="no OpenGL here")
 
