@@ -72,12 +72,12 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc]
         return [value] * len(self._get_indices(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refuse: all copies share one object."""
-        raise NotImplementedError(attr_name)
+        """Refuse: all copies share one object, so that one of them has no attribute of its own."""
+        raise AttributeError(f"{attr_name!r} cannot be set: the copies share one environment")
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
         """Refuse, likewise."""
-        raise NotImplementedError(method_name)
+        raise AttributeError(f"{method_name!r} cannot be called: the copies share one environment")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return that no copy is wrapped."""

@@ -21,20 +21,6 @@ viser = pytest.importorskip("viser", reason="viser is not installed")
 msgspec = pytest.importorskip("msgspec", reason="viser is not installed")
 client = pytest.importorskip("websockets.asyncio.client", reason="viser is not installed")
 
-#: What a browser says first.
-CAMERA = {
-    "type": "ViewerCameraMessage",
-    "wxyz": (1.0, 0.0, 0.0, 0.0),
-    "position": (10.0, 0.0, 10.0),
-    "fov": 1.0,
-    "near": 0.1,
-    "far": 100.0,
-    "image_height": 600,
-    "image_width": 800,
-    "look_at": (0.0, 0.0, 0.0),
-    "up_direction": (0.0, 0.0, 1.0),
-}
-
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
@@ -140,6 +126,8 @@ def test_a_browser_may_come_before_the_world() -> None:
 
 async def _looks_on(server: Server) -> None:
     """Connect as a browser does, then show a world."""
+    from benchmarks.viewer import CAMERA  # needs viser
+
     protocol = f"viser-v{viser.__version__}"
     url = server.url.replace("http", "ws")
     async with client.connect(url, subprotocols=[protocol], max_size=None) as connection:
