@@ -6,19 +6,27 @@
 actions, episodes of 20 s simulated that end by collisions, arrivals or time, resets included. The
 column with a camera has no episodes: each robot among 20 boxes drives a circle and takes a picture
 of 64 x 48 pixels after 20 physics steps, by OpenGL in software if there is no graphics card.
+
+`--speedup` compares one thread with two, in turns within one process, and with what this machine
+gives at most: two threads that share no data and never wait. Virtual cores are often two threads
+of one core, which together do not do twice the work.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
+import numba
 import numpy as np
+
+from mvsim_core.threads import run_all
 
 COPIES = (1, 10, 100, 1000)
 SECONDS = 1.0  # of measuring
@@ -89,6 +97,40 @@ def measure(kind: str, copies: int, seconds: float = SECONDS) -> dict[str, float
     return {"wall": done / wall, "processor": done / used, "resets": resets / done}
 
 
+@numba.njit(nogil=True)
+def busy_kernel(values: Any, rounds: int) -> None:
+    """Pass time with arithmetic on values that stay in the first cache."""
+    for _ in range(rounds):
+        for i in range(values.size):
+            values[i] = values[i] * 0.999 + math.sqrt(values[i] + 1.0)
+
+
+def ceiling() -> float:
+    """Return how many times the work of one thread two threads do in the same time."""
+    rows = np.ones((2, 512))
+    busy_kernel(rows[0], 1)
+    begin = perf_counter()
+    busy_kernel(rows[0], 100_000)
+    middle = perf_counter()
+    run_all([partial(busy_kernel, row, 100_000) for row in rows])
+    return 2.0 * (middle - begin) / (perf_counter() - middle)
+
+
+def speedup(kind: str, copies: int, rounds: int = 7) -> dict[str, float]:
+    """Return how many times as fast two threads step as one, and the ceiling: medians."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    if len(cores) < 2:
+        raise SystemExit("--speedup: expected two usable cores, got one")
+    ratios, ceilings = [], []
+    for _ in range(rounds):
+        os.sched_setaffinity(0, cores[:1])  # the calling thread's: `threads()` goes by it
+        one = measure(kind, copies)["wall"]
+        os.sched_setaffinity(0, cores)
+        ratios.append(measure(kind, copies)["wall"] / one)
+        ceilings.append(ceiling())
+    return {"speedup": float(np.median(ratios)), "ceiling": float(np.median(ceilings))}
+
+
 def _microseconds(kind: str, copies: int) -> dict[str, float]:
     return {"agent step": 1e6 / measure(kind, copies)["wall"]}
 
@@ -108,8 +150,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="agent steps a second of vector environments")
     parser.add_argument("--cores", type=int, default=1, help="processor cores to use")
     parser.add_argument("--copies", type=int, nargs="*", default=COPIES)
+    parser.add_argument("--speedup", action="store_true", help="two threads against one")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     given = parser.parse_args()
+    if given.speedup:
+        for kind in KINDS:
+            r = speedup(kind, given.copies[-1])
+            print(f"{kind}: {r['speedup']:.2f} times as fast, at most {r['ceiling']:.2f} here")
+        return
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
     results = {kind: {n: measure(kind, n) for n in given.copies} for kind in ALL_KINDS}

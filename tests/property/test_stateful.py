@@ -195,9 +195,14 @@ class Worlds(RuleBasedStateMachine):
         self.world.restore(snapshot)
         assert differences(snapshot, self.world.state()) == []
 
-    @rule(ticks=st.integers(1, 60), vx=st.floats(-1.0, 1.0), through_pickle=st.booleans())
-    def fork(self, ticks: int, vx: float, through_pickle: bool) -> None:
-        """Let a twin go on from a snapshot beside the world."""
+    @rule(
+        ticks=st.integers(1, 60),
+        vx=st.floats(-1.0, 1.0),
+        through_pickle=st.booleans(),
+        at_once=st.booleans(),
+    )
+    def fork(self, ticks: int, vx: float, through_pickle: bool, at_once: bool) -> None:
+        """Let a twin go on from a snapshot beside the world, step by step or in one run."""
         kept = self.world.state()
         self.twin.restore(pickle.loads(pickle.dumps(kept)) if through_pickle else kept)
         open_contact = bool(self.world.contacts)
@@ -207,7 +212,12 @@ class Worlds(RuleBasedStateMachine):
                     vehicle.set_twist(vx, wz=0.3)
         for _ in range(ticks):
             self.world.step()
-            self.twin.step()
+        if at_once:
+            self.twin.run(ticks * self.twin.dt)
+        else:
+            for _ in range(ticks):
+                self.twin.step()
+        assert self.twin.ticks == self.world.ticks
         agree(self.world.data, self.twin.data, 1e-9 if open_contact else 0.0)
 
     @invariant()
