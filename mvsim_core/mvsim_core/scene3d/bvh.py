@@ -210,6 +210,7 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
     first, count, near, reach, mask, glass, own = limits
     triangles, rounds, (surfaces, texels) = tables
     distance, cosine, brightness, part = hits
+    named = part.size > 0
     o, d, lo, ld = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     for i in range(count):
         p = poses[i] if poses.shape[0] > 1 else poses[0]
@@ -236,7 +237,9 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
                     best, best_face, best_item = t, item.first + face, k
             if best_face < 0:
                 distance[at, j], cosine[at, j] = np.inf, 0.0
-                brightness[at, j], part[at, j] = 0.0, -1
+                brightness[at, j] = 0.0
+                if named:
+                    part[at, j] = -1
                 continue
             item, face_row = instances[best_item], triangles[best_face]
             start, along = (o[0], o[1], o[2]), (d[0], d[1], d[2])
@@ -246,7 +249,8 @@ def _cast_kernel(scene, grid, limits, tables, hits):  # type: ignore[no-untyped-
                 t, c = round_hit(item, rounds[face_row.round], start, along, near)
             distance[at, j], cosine[at, j] = t, c
             brightness[at, j] = brightness_at(face_row, item, start, along, t, surfaces, texels)
-            part[at, j] = face_row.part if face_row.part < -1 else best_item
+            if named:
+                part[at, j] = face_row.part if face_row.part < -1 else best_item
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -406,6 +406,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
     first, count, near, reach, mask, tile, glass, (sight, own) = limits
     instances, triangles, rounds, (surfaces, texels) = tables
     distance, cosine, brightness, part = hits
+    named = part.size > 0
     columns = directions.shape[1]
     high, wide = tile
     width = valid.size
@@ -433,7 +434,9 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                 ids[10 * width + k] = ids[11 * width + k] = 0
                 valid[k] = -1
                 distance[first + i, j], cosine[first + i, j] = np.inf, 0.0
-                brightness[first + i, j], part[first + i, j] = 0.0, -1
+                brightness[first + i, j] = 0.0
+                if named:
+                    part[first + i, j] = -1
             again = True
             while again:
                 ids[18 * width : 21 * width] = _NOTHING
@@ -473,7 +476,8 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                     if t < distance[i, j]:
                         distance[i, j], cosine[i, j] = t, c
                         brightness[i, j] = brightness_at(face, item, o, d3, t, surfaces, texels)
-                        part[i, j] = face.part if face.part < -1 else row
+                        if named:
+                            part[i, j] = face.part if face.part < -1 else row
 
 
 def narrowed(rays: Rays, width: int) -> Rays:

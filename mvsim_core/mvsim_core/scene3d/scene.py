@@ -218,7 +218,7 @@ class Scene3d:
         ways = np.array(directions, dtype=np.float64).reshape(-1, 1, 3)
         poses = np.tile(np.append(np.eye(3).ravel(), np.zeros(3)), (len(ways), 1))
         poses[:, 9:] = origins
-        hits = Hits.empty(len(ways), 1)
+        hits = Hits.empty(len(ways), 1, parts=True)
         rays = Rays(ways, poses, 0, len(ways), 0.0, reach, tile=(16, 1))
         self.cast(rays, bodies, hits, wheels)
         return hits

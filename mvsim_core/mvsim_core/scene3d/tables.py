@@ -92,7 +92,8 @@ class Hits:
         distance: (rows, columns) in lengths of the direction; inf: nothing.
         cosine: (rows, columns) of the angle between ray and surface normal, 0 to 1.
         brightness: (rows, columns) of the surface, 0 to 1; 0: nothing.
-        part: (rows, columns) id of the part, see `Layout.part`; -1: nothing.
+        part: (rows, columns) id of the part, see `Layout.parts`; -1: nothing. It depends on what
+            came before, so that it is no part of a state; (0, 0) where it is not asked for.
     """
 
     distance: FloatArray
@@ -101,14 +102,14 @@ class Hits:
     part: npt.NDArray[np.int32]
 
     @classmethod
-    def empty(cls, rows: int, columns: int) -> Hits:
-        """Return hits of a grid of rays that met nothing."""
+    def empty(cls, rows: int, columns: int, *, parts: bool = False) -> Hits:
+        """Return hits of a grid of rays that met nothing, with parts or without them."""
         shape = (rows, columns)
         return cls(
             np.full(shape, np.inf),
             np.zeros(shape, np.float32),
             np.zeros(shape, np.float32),
-            np.full(shape, -1, np.int32),
+            np.full(shape if parts else (0, 0), -1, np.int32),
         )
 
 

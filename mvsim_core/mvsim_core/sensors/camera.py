@@ -249,7 +249,7 @@ class Camera(Sensor[CameraReading]):
         rgb = read_only(noisy(rgb, spec.noise_sigma, self, tick))
         if self._ways is None:
             return CameraReading(tick, time, rgb, self.camera, lens=self.lens)
-        hits = Hits.empty(self.camera.height, self.camera.width)
+        hits = Hits.empty(self.camera.height, self.camera.width, parts=True)
         limits, poses = (spec.clip_min, spec.clip_max), self._renderer.poses(self.mount, bodies)
         rays = Rays(
             self._ways, poses, 0, self.camera.height, *limits, pass_glass=True, own=self.full_name

@@ -166,7 +166,8 @@ class RgbdCamera(Sensor[RgbdReading]):
             and spec.rgb_clip_max >= spec.depth_clip_max
         )
         self._ways = self.depth_camera.directions()
-        self._hits = Hits.empty(self.depth_camera.height, self.depth_camera.width)
+        size = self.depth_camera.height, self.depth_camera.width
+        self._hits = Hits.empty(*size, parts=True)
 
     @property
     def optical_mount(self) -> Pose:

@@ -352,7 +352,7 @@ def test_masks(backend):
     pose = np.append(np.eye(3).ravel(), np.zeros(3))[None]
     expected = {SEE_ALL: 2.5, hides(0): 5.5, hides(1): 2.5, SEE_FIXED_ONLY: 20.0}
     for mask, distance in expected.items():
-        hits = Hits.empty(1, 1)
+        hits = Hits.empty(1, 1, parts=True)
         world.cast(Rays(way, pose, 0, 1, 0.0, REACH, mask), bodies, hits)
         assert hits.distance[0, 0] == pytest.approx(distance)
 

@@ -42,7 +42,7 @@ def add(scene: Scene3d, key: Any, *parts: Part, copy: int = EVERY_COPY) -> None:
 def look(scene: Scene3d, bodies: Any, *, wheels: Any = None, copy: int = 0) -> Hits:
     """Cast many rays from the origin of the world."""
     _, ways = random_rays(4000, seed=3)
-    hits = Hits.empty(len(ways), 1)
+    hits = Hits.empty(len(ways), 1, parts=True)
     pose = np.append(np.eye(3).ravel(), np.zeros(3))[None]
     rays = Rays(ways[:, None], pose, 0, len(ways), 0.0, REACH, tile=(16, 1))
     scene.cast(rays, bodies, hits, np.zeros(0, WHEEL) if wheels is None else wheels, copy)
@@ -180,7 +180,7 @@ def test_copies_do_not_see_each_other(backend: str) -> None:
     pose = np.append(np.eye(3).ravel(), np.zeros(3))[None]
     found = []
     for copy in (2, 0, 1, 0, 3):
-        hits = Hits.empty(1, 1)
+        hits = Hits.empty(1, 1, parts=True)
         rays = Rays(way, pose, 0, 1, 0.0, REACH, hides(3 + copy))
         scene.cast(rays, bodies, hits, copy=copy)
         found.append(hits.distance[0, 0])
@@ -299,7 +299,7 @@ def test_no_ray_is_lost_in_a_closed_room(backend: str, mounts: list[Pose]) -> No
     ring = np.concatenate((ring, tiny))
     ways = np.concatenate([ring, ring[:, [2, 0, 1]], ring[:, [1, 2, 0]]])[:, None]
     for mount in mounts:
-        hits = Hits.empty(len(ways), 1)
+        hits = Hits.empty(len(ways), 1, parts=True)
         pose = np.append(rotation(mount).ravel(), (0.3, 0.2, 0.1))[None]
         rays = Rays(ways, pose, 0, len(ways), 0.0, REACH, tile=(16, 1))
         fixed.cast(rays, NO_BODIES, hits)
