@@ -9,6 +9,11 @@ from typing import Any
 
 import pytest
 
+from mvsim_core.elements.grid_files import MOST_CELLS
+from mvsim_core.elements.occupancy_grid import MOST_BOXES
+from mvsim_core.specs.params import MOST_CORNERS
+from mvsim_core.specs.simulable import MOST_BODIES, MOST_ELEMENTS, MOST_VEHICLES
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "pypi" / "README.md"])
 TOP = ("benchmarks", "docs", "examples", "launch", "mvsim_", "params", "pypi", "requirements")
@@ -66,6 +71,19 @@ def test_the_readme_s_first_world_and_script_run(
     assert names["world"].time == pytest.approx(3.0)
     assert names["robot"].pose.x == pytest.approx(1.5, abs=0.1)  # 3 s at 0.5 m/s
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_the_limits_of_large_worlds_are_those_of_the_code() -> None:
+    text = (ROOT / "docs" / "large_worlds.md").read_text()
+    shown = dict(re.findall(r"^\| ([a-z ,]+) \| ([\d,]+) \|$", text, re.MULTILINE))
+    assert {what: int(number.replace(",", "")) for what, number in shown.items()} == {
+        "vehicles": MOST_VEHICLES,
+        "vehicles, blocks and actors": MOST_BODIES,
+        "elements": MOST_ELEMENTS,
+        "cells of a map": MOST_CELLS,
+        "boxes of a map": MOST_BOXES,
+        "corners of a shape": MOST_CORNERS,
+    }
 
 
 LAUNCHED = re.compile(
