@@ -108,6 +108,8 @@ def test_shown_launch_commands_are_possible(document: Path) -> None:
         assert (ROOT / "launch" / name).is_file(), name
         if name.endswith(".py"):
             assert set(re.findall(r"(\w+):=", given)) <= _launch_arguments(name), given
+        if name == "nav2.launch.py" and "world_file:=" in given:
+            assert "map:=" in given or "slam:=" in given, f"the map of another world: {given}"
 
 
 def test_an_argument_that_does_not_exist_is_noticed() -> None:
