@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 import urllib.request
+import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -190,7 +191,7 @@ def browser() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(viewer_server, "has_display", lambda: True)
-        patch.setattr(viewer_server.webbrowser, "open", open_page)
+        patch.setattr(webbrowser, "open", open_page)
         try:
             yield
             over.set()

@@ -58,6 +58,10 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     for name in ("worlds", "examples"):
         Path(name).symlink_to(ROOT / name)
+    installed = tmp_path / "prefix" / "share"  # where package:// finds the files of the suite
+    installed.mkdir(parents=True)
+    (installed / "mvsim_core").symlink_to(ROOT / "mvsim_core")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(installed.parent))
     with Session() as session:
         for block in blocks:
             session.run(block)
