@@ -12,6 +12,7 @@ from pathlib import Path
 from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
+    LogInfo,
     OpaqueFunction,
     SetLaunchConfiguration,
 )
@@ -90,6 +91,17 @@ def _namespaced(context: LaunchContext) -> list[SetLaunchConfiguration]:
     return [SetLaunchConfiguration("params_file", path)]
 
 
+def _map_of_another_world(context: LaunchContext) -> list[LogInfo]:
+    """Report that another world is simulated with the map of the default one."""
+    given = context.launch_configurations
+    defaults = {name: ARGUMENTS[name][0] for name in ("world_file", "map")}
+    localises = given["use_nav2"].lower() == "true" and given["slam"].lower() != "true"
+    if given["world_file"] == defaults["world_file"] or given["map"] != defaults["map"]:
+        return []
+    text = "nav2.launch.py: map:= is missing, and Nav2 uses the map of building.world.xml"
+    return [LogInfo(msg=text)] if localises else []
+
+
 def generate_launch_description() -> LaunchDescription:
     """Return simulator, RViz and Nav2; the localiser publishes map -> odom."""
     sim, rviz = (
@@ -123,5 +135,7 @@ def generate_launch_description() -> LaunchDescription:
         condition=IfCondition(LaunchConfiguration("use_nav2")),
         needed={"slam_toolbox": IfCondition(LaunchConfiguration("slam"))},
     )
-    actions = [simulator, rviz_group, parameters, navigation]
+    simulated = IfCondition(LaunchConfiguration("use_simulator"))
+    check = OpaqueFunction(function=_map_of_another_world, condition=simulated)
+    actions = [check, simulator, rviz_group, parameters, navigation]
     return LaunchDescription([*declare_arguments(ARGUMENTS), *actions])

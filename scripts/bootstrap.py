@@ -258,7 +258,7 @@ def compile_kernels() -> None:
     Only a matter of speed: a world that does not run is reported by the tests and by the demo.
     Two processes begin at the two ends of the list; each loads what the other has compiled.
     """
-    say("kernels")
+    say("kernels (compiled once, some minutes)")
     worlds = sorted(str(path) for path in (ROOT / "worlds").glob("*.world.xml"))
     code = "import sys, mvsim_core as m; [m.load_world(w).run(0.3) for w in sys.argv[1:]]"
     running = [
@@ -308,7 +308,7 @@ def clean() -> "dict[str, str]":
 
 
 def say(step: str) -> None:
-    """Tells what is being done; the first run takes a minute or two."""
+    """Tells what is being done."""
     print(f"[setup] {step}", flush=True)
 
 

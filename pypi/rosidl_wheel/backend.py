@@ -4,6 +4,7 @@
 
 import os
 import shutil
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from .compile import compile_packages
 from .generate import Tree, generate, ros_prefix
 from .packages import InterfacePackage, read_package, read_packages
-from .wheel import Wheel
+from .wheel import Wheel, metadata
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -50,6 +51,32 @@ def build_wheel(
         wheel.add_data(tree.build / "lib", "lib")
         wheel.add_data(tree.build / "share", "share")
         return wheel.write(Path(wheel_directory)).name
+
+
+def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
+    """Packs the definitions and this backend, and returns the name of the file."""
+    version = read_package(HERE / "src" / "mvsim_msgs").version
+    stem = f"{NAME.replace('-', '_')}-{version}"
+    with tempfile.TemporaryDirectory(prefix="mvsim_interfaces_") as folder:
+        root = Path(folder, stem)
+        root.mkdir()
+        for name in ("pyproject.toml", "README.md"):
+            shutil.copyfile(HERE / name, root / name)
+        for name in (
+            "rosidl_wheel",
+            "src",
+        ):  # mvsim_msgs is a link to the folder of this repository
+            shutil.copytree(HERE / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (root / "PKG-INFO").write_text(metadata(NAME, version, SUMMARY, REQUIRES))
+        path = Path(sdist_directory, f"{stem}.tar.gz")
+        with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+            archive.add(root, stem)
+    return path.name
+
+
+def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
+    """Names nothing beyond `build-system.requires`."""
+    return []
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:

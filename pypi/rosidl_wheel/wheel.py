@@ -10,6 +10,9 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+LICENCES = "BSD-3-Clause AND Apache-2.0"
+"""Of the packages; each has its text in its share folder."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Wheel:
@@ -39,7 +42,8 @@ class Wheel:
         """Writes the wheel file to a folder and returns its path."""
         path = folder / f"{self.stem}-{tag()}.whl"
         contents = {name: file.read_bytes() for name, file in self.files.items()}
-        contents[f"{self.stem}.dist-info/METADATA"] = self._metadata().encode()
+        about = metadata(self.name, self.version, self.summary, self.requires)
+        contents[f"{self.stem}.dist-info/METADATA"] = about.encode()
         contents[f"{self.stem}.dist-info/WHEEL"] = _wheel_file().encode()
         record = f"{self.stem}.dist-info/RECORD"
         rows = [_record_row(name, data) for name, data in contents.items()]
@@ -54,10 +58,12 @@ class Wheel:
             if path.is_file() and "__pycache__" not in path.parts:
                 self.files[target + path.relative_to(folder).as_posix()] = path
 
-    def _metadata(self) -> str:
-        head = f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n"
-        requires = "".join(f"Requires-Dist: {name}\n" for name in self.requires)
-        return f"{head}Summary: {self.summary}\n{requires}"
+
+def metadata(name: str, version: str, summary: str, requires: tuple[str, ...]) -> str:
+    """The core metadata of a wheel or a source distribution."""
+    head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: {summary}\n"
+    licences = f"License: {LICENCES}\n"
+    return head + licences + "".join(f"Requires-Dist: {name}\n" for name in requires)
 
 
 def tag() -> str:

@@ -230,6 +230,25 @@ def test_nav2_s_own_launch_files_take_the_arguments(namespace: str) -> None:
     assert nodes["map_server"].parameters["yaml_filename"] == kept
 
 
+@pytest.mark.usefixtures("everything_installed")
+@pytest.mark.parametrize(
+    ("arguments", "reported"),
+    [
+        ({"world_file": "my.world.xml"}, True),
+        ({"world_file": "my.world.xml", "map": "my.yaml"}, False),
+        ({"world_file": "my.world.xml", "slam": "True"}, False),
+        ({"world_file": "my.world.xml", "use_nav2": "false"}, False),
+        ({"world_file": "my.world.xml", "use_simulator": "False"}, False),
+        ({}, False),
+    ],
+)
+def test_another_world_without_its_map_is_reported(
+    arguments: dict[str, str], reported: bool
+) -> None:
+    visit = visit_launch(path_of("nav2"), **arguments)
+    assert ("map:= is missing" in visit.reports) is reported
+
+
 def test_nav2_puts_the_robot_where_its_launch_arguments_say() -> None:
     place = {"robot_name": "r1", "x_pose": "-2.00", "y_pose": "0.5", "yaw": "1.57"}
     node = simulator(path_of("nav2"), **place, use_nav2="false")

@@ -9,6 +9,11 @@ from typing import Any
 
 import pytest
 
+from mvsim_core.elements.grid_files import MOST_CELLS
+from mvsim_core.elements.occupancy_grid import MOST_BOXES
+from mvsim_core.specs.params import MOST_CORNERS
+from mvsim_core.specs.simulable import MOST_BODIES, MOST_ELEMENTS, MOST_VEHICLES
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "pypi" / "README.md"])
 TOP = ("benchmarks", "docs", "examples", "launch", "mvsim_", "params", "pypi", "requirements")
@@ -68,6 +73,19 @@ def test_the_readme_s_first_world_and_script_run(
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
+def test_the_limits_of_large_worlds_are_those_of_the_code() -> None:
+    text = (ROOT / "docs" / "large_worlds.md").read_text()
+    shown = dict(re.findall(r"^\| ([a-z ,]+) \| ([\d,]+) \|$", text, re.MULTILINE))
+    assert {what: int(number.replace(",", "")) for what, number in shown.items()} == {
+        "vehicles": MOST_VEHICLES,
+        "vehicles, blocks and actors": MOST_BODIES,
+        "elements": MOST_ELEMENTS,
+        "cells of a map": MOST_CELLS,
+        "boxes of a map": MOST_BOXES,
+        "corners of a shape": MOST_CORNERS,
+    }
+
+
 LAUNCHED = re.compile(
     r"^ros2 launch mvsim_ros2 (\S+)((?:[ \\\n]+\w+:=(?:'[^']*'|\S+))*)", re.MULTILINE
 )
@@ -90,6 +108,8 @@ def test_shown_launch_commands_are_possible(document: Path) -> None:
         assert (ROOT / "launch" / name).is_file(), name
         if name.endswith(".py"):
             assert set(re.findall(r"(\w+):=", given)) <= _launch_arguments(name), given
+        if name == "nav2.launch.py" and "world_file:=" in given:
+            assert "map:=" in given or "slam:=" in given, f"the map of another world: {given}"
 
 
 def test_an_argument_that_does_not_exist_is_noticed() -> None:

@@ -51,13 +51,33 @@ def test_another_version_is_noticed(release: ModuleType, copy: Path, number: int
     assert release.versions()[place] == "9.9.9"
 
 
+def raise_versions(release: ModuleType, copy: Path, version: str) -> None:
+    """Write another version wherever there is one."""
+    old = release.check()
+    for name, pattern in release.PLACES:
+        text = (copy / name).read_text()
+        line = next(line for line in text.splitlines() if release.re.search(pattern, line))
+        (copy / name).write_text(text.replace(line, line.replace(old, version)))
+
+
 def test_notes(release: ModuleType, copy: Path) -> None:
-    release.main("notes", release.check(), "2026-12-01")
+    before = (copy / "CHANGELOG.md").read_text()
+    raise_versions(release, copy, "9.8.7")
+    release.main("notes", "9.8.7", "2026-12-01")
     text = (copy / "CHANGELOG.md").read_text()
-    assert text.count("## [") == (ROOT / "CHANGELOG.md").read_text().count("## [") + 1
-    assert text.index("## [Unreleased]") < text.index("- 2026-12-01") < text.index("### Added")
+    assert text.count("## [") == before.count("## [") + 1
+    assert text.index("## [Unreleased]") < text.index("## [9.8.7] - 2026-12-01")
+    assert text.index("## [9.8.7] - 2026-12-01") < text.index("### Added")
     with pytest.raises(release.ReleaseError, match="already"):
-        release.check()
+        release.main("notes", "9.8.7", "2026-12-01")
+    assert release.check() == "9.8.7"  # the commit that is tagged
+
+
+def test_nothing_is_built_without_notes(release: ModuleType, copy: Path, tmp_path: Path) -> None:
+    raise_versions(release, copy, "9.8.7")
+    with pytest.raises(release.ReleaseError, match=r"no section \[9\.8\.7\]"):
+        release.main("build", str(tmp_path / "dist"))
+    assert not (tmp_path / "dist").exists()
 
 
 @pytest.mark.parametrize("words", [("notes", "9.9.9", "2026-12-01"), ("notes",), ("fly",)])

@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 pytest.importorskip("rclpy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pypi"))
 
+from rosidl_wheel.backend import HERE, build_sdist
 from rosidl_wheel.compile import compile_packages
 from rosidl_wheel.generate import Tree, generate, ros_prefix
 from rosidl_wheel.packages import read_package, read_packages
@@ -72,6 +74,23 @@ def test_wheel_has_a_true_record(tmp_path: Path) -> None:
                 sha = hashlib.sha256(archive.read(name)).digest()
                 text = base64.urlsafe_b64encode(sha).rstrip(b"=").decode()
                 assert digest == f"sha256={text}"
+
+
+def test_the_source_distribution_is_whole(tmp_path: Path) -> None:
+    name = build_sdist(str(tmp_path))
+    with tarfile.open(tmp_path / name) as archive:
+        members = {member.name.partition("/")[2]: member for member in archive.getmembers()}
+        about = archive.extractfile(members["PKG-INFO"])
+        assert about is not None
+        assert "\nLicense: BSD-3-Clause AND Apache-2.0\n" in about.read().decode()
+    own = {path.relative_to(HERE).as_posix() for path in (HERE / "src").rglob("*/*.*")}
+    own |= {f"src/mvsim_msgs/msg/{path.name}" for path in (HERE / "src/mvsim_msgs/msg").iterdir()}
+    packages = [folder.name for folder in (HERE / "src").iterdir()]
+    assert own | {f"src/{package}/LICENSE" for package in packages} <= set(members)
+    assert {"pyproject.toml", "rosidl_wheel/backend.py", "src/mvsim_msgs/package.xml"} <= set(
+        members
+    )
+    assert not any(member.issym() for member in members.values())
 
 
 @pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")

@@ -21,8 +21,12 @@ class WaypointSpec(Spec):
     """A point of a path: pose in the world frame, pause there [s], gait on the way to it."""
 
     pose: Pose = param(Pose(), form="text", conv=POSE2D, unit="m, rad", required=True)
-    pause: float = param(0.0, unit="s", check=NOT_NEGATIVE, attribute=True)
-    animation: str = param("walk", check=one_of("walk", "run", "idle"), attribute=True)
+    pause: float = param(
+        0.0, unit="s", check=NOT_NEGATIVE, attribute=True, help="time to wait there"
+    )
+    animation: str = param(
+        "walk", check=one_of("walk", "run", "idle"), attribute=True, help="gait on the way to it"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +43,23 @@ class ActorSpec(SimulableSpec):
     """A person as a vertical cylinder, with a mesh and the names of its animation clips."""
 
     name: str = param("", attribute=True, help="default: actor001, actor002, ...")
-    class_name: str = param("", xml="class", attribute=True)
-    walking_speed: float = param(1.4, unit="m/s", check=POSITIVE)
-    running_speed: float = param(3.5, unit="m/s", check=POSITIVE)
+    class_name: str = param(
+        "", xml="class", attribute=True, help="name of the actor:class with its common content"
+    )
+    walking_speed: float = param(
+        1.4, unit="m/s", check=POSITIVE, help="to waypoints with the animation walk"
+    )
+    running_speed: float = param(
+        3.5, unit="m/s", check=POSITIVE, help="to waypoints with the animation run"
+    )
     height: float = param(
         1.75,
         unit="m",
         check=POSITIVE,
         no_effect="the original ignores it too; see collision_height",
     )
-    collision_radius: float = param(0.3, unit="m", check=POSITIVE)
-    collision_height: float = param(1.7, unit="m", check=POSITIVE)
+    collision_radius: float = param(0.3, unit="m", check=POSITIVE, help="of the cylinder")
+    collision_height: float = param(1.7, unit="m", check=POSITIVE, help="of the cylinder")
     animation_idle: str = param("idle", no_effect=_LIMBS)
     animation_walk: str = param("walk", no_effect=_LIMBS)
     animation_run: str = param("run", no_effect=_LIMBS)

@@ -44,22 +44,27 @@ _FOUR_BY_FOUR = Check("must be 4 x 4", lambda m: len(m) == 4 and len(m[0]) == 4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSpec(SimulableSpec):
-    """A rigid prism. An `intangible` one does not collide, but it is ground and sensors see it.
-
-    `zmin`, `zmax` [m] may be None where a geometry or meshes give them; `shape` is None with
-    `shape_from_visual`.
-    """
+    """A rigid prism. An `intangible` one does not collide, but is ground, and sensors see it."""
 
     name: str = param("", attribute=True, help="default: block001, block002, ...")
-    class_name: str = param("", xml="class", attribute=True)
+    class_name: str = param(
+        "", xml="class", attribute=True, help="name of the block:class with its common content"
+    )
     mass: float = param(30.0, unit="kg", check=POSITIVE)
-    static: bool = param(False)
-    intangible: bool = param(False)
-    ground_friction: float = param(0.5, check=NOT_NEGATIVE)
+    static: bool = param(False, help="does not move")
+    intangible: bool = param(False, help="does not collide")
+    ground_friction: float = param(
+        0.5, check=NOT_NEGATIVE, help="friction coefficient on the ground"
+    )
     lateral_friction: float = param(0.5, check=NOT_NEGATIVE, help="of the sides, in contacts")
-    restitution: float = param(0.01, check=NOT_NEGATIVE)
-    linear_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
-    angular_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE)
+    restitution: float = param(0.01, check=NOT_NEGATIVE, help="in contacts; 0: no bounce")
+    linear_damping: float = param(
+        0.1, unit="1/s", check=NOT_NEGATIVE, help="decay rate of the speed"
+    )
+    angular_damping: float = param(
+        0.1, unit="1/s", check=NOT_NEGATIVE, help="decay rate of the turn rate"
+    )
+    #: None where a geometry or meshes give it, as `zmax`, and `shape` with `shape_from_visual`.
     zmin: float | None = param(None, conv=NUMBER, unit="m", help=_HEIGHTS.format(0))
     zmax: float | None = param(None, conv=NUMBER, unit="m", help=_HEIGHTS.format(1))
     color: Color = param(Color(0.0, 0.0, 1.0))
@@ -70,12 +75,20 @@ class BlockSpec(SimulableSpec):
         help="overrides model_scale of all visuals",
     )
     shape: Polygon | None = param(
-        _UNIT_SQUARE, conv=POINT2, form="items", item="pt", unit="m", check=POLYGON
+        _UNIT_SQUARE,
+        conv=POINT2,
+        form="items",
+        item="pt",
+        unit="m",
+        check=POLYGON,
+        help="corners in the frame of the block",
     )
     geometry: GeometrySpec | None = section(
         None, "geometry", GeometrySpec, help="also the shape, if none is given"
     )
-    shape_from_visual: bool = param(False, form="flag")
+    shape_from_visual: bool = param(
+        False, form="flag", help="the outline of the meshes is the shape"
+    )
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
 
     @property
@@ -124,7 +137,7 @@ class WallsSpec(Spec):
         unit="m",
         help="end points of the walls, in pairs",
     )
-    model_uri: str = param("", conv=URI, help="mesh whose lines, else edges, are the walls")
+    model_uri: str = param("", conv=URI, help="mesh; its lines, or else its edges, are the walls")
     transformation: Matrix = param(
         _IDENTITY,
         conv=MATRIX,
@@ -165,25 +178,63 @@ JOINTS = ("distance", "revolute", "weld", "prismatic", "rope", "pin")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointSpec(Spec):
-    """A joint of two bodies at anchors in their own frames [m]."""
+    """A joint of two bodies."""
 
-    type: str = param("", attribute=True, required=True, check=one_of(*JOINTS))
+    type: str = param(
+        "",
+        attribute=True,
+        required=True,
+        check=one_of(*JOINTS),
+        help="rope is another name of distance, pin of revolute",
+    )
     name: str = param("", attribute=True, help="name of a driven pivot")
-    body_a: str = param("", attribute=True, required=True, check=NOT_EMPTY)
-    body_b: str = param("", attribute=True, required=True, check=NOT_EMPTY)
-    anchor_a: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
-    anchor_b: Point2 = param((0.0, 0.0), conv=POINT2, attribute=True, unit="m")
+    body_a: str = param(
+        "", attribute=True, required=True, check=NOT_EMPTY, help="name of a vehicle or block"
+    )
+    body_b: str = param(
+        "", attribute=True, required=True, check=NOT_EMPTY, help="name of a vehicle or block"
+    )
+    anchor_a: Point2 = param(
+        (0.0, 0.0), conv=POINT2, attribute=True, unit="m", help="in the frame of body_a"
+    )
+    anchor_b: Point2 = param(
+        (0.0, 0.0), conv=POINT2, attribute=True, unit="m", help="in the frame of body_b"
+    )
     axis: Point2 = param(
         (1.0, 0.0),
         conv=POINT2,
         attribute=True,
         help="of a prismatic joint, frame of body_a",
     )
-    max_length: float = param(5.0, unit="m", check=NOT_NEGATIVE, attribute=True)
-    min_length: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
-    stiffness: float = param(0.0, unit="N/m", check=NOT_NEGATIVE, attribute=True)
-    damping: float = param(0.0, unit="N s/m", check=NOT_NEGATIVE, attribute=True)
-    enable_limit: bool = param(False, attribute=True)
+    max_length: float = param(
+        5.0,
+        unit="m",
+        check=NOT_NEGATIVE,
+        attribute=True,
+        help="of a distance joint; of a prismatic joint with enable_limit",
+    )
+    min_length: float = param(
+        0.0,
+        unit="m",
+        check=NOT_NEGATIVE,
+        attribute=True,
+        help="of a distance joint; of a prismatic joint with enable_limit",
+    )
+    stiffness: float = param(
+        0.0,
+        unit="N/m",
+        check=NOT_NEGATIVE,
+        attribute=True,
+        help="of a distance joint as a spring; 0: rigid",
+    )
+    damping: float = param(
+        0.0,
+        unit="N s/m",
+        check=NOT_NEGATIVE,
+        attribute=True,
+        help="of a distance joint as a spring",
+    )
+    enable_limit: bool = param(False, attribute=True, help="limits a revolute or prismatic joint")
     kp: float = param(
         0.0,
         unit="N m/rad",
@@ -191,18 +242,30 @@ class JointSpec(Spec):
         attribute=True,
         help="of the motor of a revolute joint; 0: no motor",
     )
-    kd: float = param(0.0, unit="N m s/rad", check=NOT_NEGATIVE, attribute=True)
+    kd: float = param(
+        0.0, unit="N m s/rad", check=NOT_NEGATIVE, attribute=True, help="of the motor"
+    )
     target_angle: float = param(
-        0.0, xml="target_angle_deg", conv=DEGREES, unit="rad", attribute=True
+        0.0, xml="target_angle_deg", conv=DEGREES, unit="rad", attribute=True, help="of the motor"
     )
     max_torque: float = param(
         0.0, unit="N m", check=NOT_NEGATIVE, attribute=True, help="of the motor; 0: no limit"
     )
     lower_angle: float = param(
-        0.0, xml="lower_angle_deg", conv=DEGREES, unit="rad", attribute=True
+        0.0,
+        xml="lower_angle_deg",
+        conv=DEGREES,
+        unit="rad",
+        attribute=True,
+        help="with enable_limit",
     )
     upper_angle: float = param(
-        0.0, xml="upper_angle_deg", conv=DEGREES, unit="rad", attribute=True
+        0.0,
+        xml="upper_angle_deg",
+        conv=DEGREES,
+        unit="rad",
+        attribute=True,
+        help="with enable_limit",
     )
 
     def errors(self) -> Iterator[str]:

@@ -47,14 +47,14 @@ from mvsim_core.specs.sensor_base import (
 class ColorCameraSpec(SensorSpec):
     """What all colour cameras have: the size of pictures, intrinsics, clip distances and noise."""
 
-    ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    ncols: int = param(640, unit="px", check=in_range(1, 16384), help="width")
+    nrows: int = param(480, unit="px", check=in_range(1, 16384), help="height")
     cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: ncols / 2")
     cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: nrows / 2")
-    fx: float = param(500.0, unit="px", check=POSITIVE)
-    fy: float = param(500.0, unit="px", check=POSITIVE)
-    clip_min: float = param(0.01, unit="m", check=POSITIVE)
-    clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    fx: float = param(500.0, unit="px", check=POSITIVE, help="focal length")
+    fy: float = param(500.0, unit="px", check=POSITIVE, help="focal length")
+    clip_min: float = param(0.01, unit="m", check=POSITIVE, help="nearest distance that is seen")
+    clip_max: float = param(1e4, unit="m", check=POSITIVE, help="farthest distance that is seen")
     noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
     antialiasing: str = param("edges", check=one_of(*ANTIALIASING), help=SMOOTHING)
     exposure: float = param(1.0, check=POSITIVE, help=EXPOSURE)
@@ -80,7 +80,14 @@ class CameraSpec(ColorCameraSpec):
     """A colour camera. The pose is that of the optical frame: z forward, x right, y down."""
 
     kind: str = "camera"
-    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
+    pose: Pose = param(
+        CAMERA_MOUNT,
+        xml="pose_3d",
+        conv=POSE3D,
+        also=POSE_ALIASES,
+        unit="m, rad",
+        help="of the optical frame, in the frame of the vehicle",
+    )
     segmentation: bool = param(False, help="also outputs the object that each pixel shows")
 
 
@@ -92,7 +99,14 @@ class StereoCameraSpec(ColorCameraSpec):
     """
 
     kind: str = "stereo_camera"
-    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
+    pose: Pose = param(
+        CAMERA_MOUNT,
+        xml="pose_3d",
+        conv=POSE3D,
+        also=POSE_ALIASES,
+        unit="m, rad",
+        help="of the left optical frame, in the frame of the vehicle",
+    )
     baseline: float = param(
         0.12, unit="m", check=POSITIVE, help="from the left camera to the right one"
     )
@@ -100,28 +114,42 @@ class StereoCameraSpec(ColorCameraSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RgbdCameraSpec(SensorSpec):
-    """A depth camera with a colour camera beside it. The pose has x forward, z up.
-
-    `intensity_pose` is the colour camera's optical frame in the depth camera's frame.
-    """
+    """A depth camera with a colour camera beside it. The pose has x forward, z up."""
 
     kind: str = "rgbd_camera"
-    pose: Pose = param(CAMERA_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
-    intensity_pose: Pose = param(
-        INTENSITY_MOUNT, xml="relativePoseIntensityWRTDepth", conv=POSE3D, unit="m, rad"
+    pose: Pose = param(
+        CAMERA_MOUNT,
+        xml="pose_3d",
+        conv=POSE3D,
+        also=POSE_ALIASES,
+        unit="m, rad",
+        help="x forward, z up, in the frame of the vehicle",
     )
-    sense_depth: bool = param(True)
-    sense_rgb: bool = param(True)
-    depth_ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    depth_nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    intensity_pose: Pose = param(
+        INTENSITY_MOUNT,
+        xml="relativePoseIntensityWRTDepth",
+        conv=POSE3D,
+        unit="m, rad",
+        help="optical frame of the colour camera, in the frame of the depth camera",
+    )
+    sense_depth: bool = param(True, help="has a depth image")
+    sense_rgb: bool = param(True, help="has a colour image")
+    depth_ncols: int = param(640, unit="px", check=in_range(1, 16384), help="width")
+    depth_nrows: int = param(480, unit="px", check=in_range(1, 16384), help="height")
     depth_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_ncols / 2")
     depth_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: depth_nrows / 2")
-    depth_fx: float = param(500.0, unit="px", check=POSITIVE)
-    depth_fy: float = param(500.0, unit="px", check=POSITIVE)
-    depth_clip_min: float = param(0.1, unit="m", check=POSITIVE)
-    depth_clip_max: float = param(15.0, unit="m", check=POSITIVE)
+    depth_fx: float = param(500.0, unit="px", check=POSITIVE, help="focal length")
+    depth_fy: float = param(500.0, unit="px", check=POSITIVE, help="focal length")
+    depth_clip_min: float = param(
+        0.1, unit="m", check=POSITIVE, help="nearest distance that is seen"
+    )
+    depth_clip_max: float = param(
+        15.0, unit="m", check=POSITIVE, help="farthest distance that is seen"
+    )
     depth_resolution: float = param(1e-3, unit="m", check=POSITIVE, help="depth of one count")
-    depth_noise_sigma: float = param(1e-3, unit="m", check=NOT_NEGATIVE)
+    depth_noise_sigma: float = param(
+        1e-3, unit="m", check=NOT_NEGATIVE, help="standard deviation of a depth"
+    )
     depth_noise_growth: float = param(
         0.0,
         unit="1/m",
@@ -135,14 +163,18 @@ class RgbdCameraSpec(SensorSpec):
         check=in_range(0, 100),
         help="extension: no depth within this distance of what is nearer by more than 10 %",
     )
-    rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384))
-    rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384))
+    rgb_ncols: int = param(640, unit="px", check=in_range(1, 16384), help="width")
+    rgb_nrows: int = param(480, unit="px", check=in_range(1, 16384), help="height")
     rgb_cx: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_ncols / 2")
     rgb_cy: float | None = param(None, conv=NUMBER, unit="px", help="absent: rgb_nrows / 2")
-    rgb_fx: float = param(500.0, unit="px", check=POSITIVE)
-    rgb_fy: float = param(500.0, unit="px", check=POSITIVE)
-    rgb_clip_min: float = param(0.01, unit="m", check=POSITIVE)
-    rgb_clip_max: float = param(1e4, unit="m", check=POSITIVE)
+    rgb_fx: float = param(500.0, unit="px", check=POSITIVE, help="focal length")
+    rgb_fy: float = param(500.0, unit="px", check=POSITIVE, help="focal length")
+    rgb_clip_min: float = param(
+        0.01, unit="m", check=POSITIVE, help="nearest distance that is seen"
+    )
+    rgb_clip_max: float = param(
+        1e4, unit="m", check=POSITIVE, help="farthest distance that is seen"
+    )
     rgb_noise_sigma: float = param(0.0, check=NOT_NEGATIVE, help=LEVELS)
     rgb_distortion_model: str = param(
         "plumb_bob", check=one_of(*DISTORTIONS), help=DISTORTION_MODEL

@@ -67,9 +67,11 @@ class TwistIdealSpec(ControllerSpec):
 class PidSpec(ControllerSpec):
     """A PID controller of speed; its gains are in N m per m/s."""
 
-    kp: float = param(10.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
-    ki: float = param(0.0, xml="KI", unit="N m/m", check=NOT_NEGATIVE)
-    kd: float = param(0.0, xml="KD", unit="N m s^2/m", check=NOT_NEGATIVE)
+    kp: float = param(
+        10.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True, help="proportional gain"
+    )
+    ki: float = param(0.0, xml="KI", unit="N m/m", check=NOT_NEGATIVE, help="integral gain")
+    kd: float = param(0.0, xml="KD", unit="N m s^2/m", check=NOT_NEGATIVE, help="derivative gain")
     i_max: float | None = param(
         None,
         xml="I_MAX",
@@ -100,12 +102,16 @@ class TwistPidSpec(PidSpec):
         check=NOT_NEGATIVE,
         help="pole of the derivative filter; 0: no filter",
     )
-    enable_antiwindup: bool = param(False)
+    enable_antiwindup: bool = param(
+        False, help="takes from the integral what the limit of the torque cuts off"
+    )
     enable_feedforward: bool = param(False, help="adds the torque that the slope requires")
-    feedforward_gain: float = param(1.0)
+    feedforward_gain: float = param(1.0, help="factor of that torque")
     enable_reference_filter: bool = param(False, help="low-pass filter of the set point")
-    reference_filter_tau: float = param(0.1, unit="s", check=POSITIVE)
-    reference_filter_order: int = param(1, check=in_range(1, 10))
+    reference_filter_tau: float = param(0.1, unit="s", check=POSITIVE, help="time constant")
+    reference_filter_order: int = param(
+        1, check=in_range(1, 10), help="1: first order; larger: second order"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +119,20 @@ class TwistFrontSteerPidSpec(TwistPidSpec):
     """Steering from a commanded twist by Ackermann geometry, torques from PIDs."""
 
     kind: str = "twist_front_steer_pid"
-    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
-    zero_threshold: float = param(0.001, unit="m/s", check=NOT_NEGATIVE)
-    stop_threshold: float = param(0.05, unit="m/s", check=NOT_NEGATIVE)
+    kp: float = param(
+        100.0,
+        xml="KP",
+        unit="N m s/m",
+        check=NOT_NEGATIVE,
+        expected=True,
+        help="proportional gain",
+    )
+    zero_threshold: float = param(
+        0.001, unit="m/s", check=NOT_NEGATIVE, help="set points below it count as zero"
+    )
+    stop_threshold: float = param(
+        0.05, unit="m/s", check=NOT_NEGATIVE, help="at a set point of zero, slower wheels are held"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +140,14 @@ class FrontSteerPidSpec(PidSpec):
     """Commanded steering angle and speed, torques from PIDs."""
 
     kind: str = "front_steer_pid"
-    kp: float = param(100.0, xml="KP", unit="N m s/m", check=NOT_NEGATIVE, expected=True)
+    kp: float = param(
+        100.0,
+        xml="KP",
+        unit="N m s/m",
+        check=NOT_NEGATIVE,
+        expected=True,
+        help="proportional gain",
+    )
     steer_ang: float = param(
         0.0, xml="STEER_ANG", conv=DEGREES, unit="rad", help="initial set point"
     )

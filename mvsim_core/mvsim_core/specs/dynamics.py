@@ -73,15 +73,19 @@ _AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
 class ChassisSpec(Spec):
     """The body without its wheels: a prism from zmin to zmax [m] in the vehicle frame.
 
-    With `shape_from_visual` the shape is None; shape, zmin and zmax come from the meshes.
+    With `shape_from_visual` its outline, zmin and zmax come from the meshes.
     """
 
     mass: float = param(15.0, unit="kg", check=POSITIVE, attribute=True, help="without wheels")
-    zmin: float = param(0.05, unit="m", attribute=True)
-    zmax: float = param(0.6, unit="m", attribute=True)
+    zmin: float = param(0.05, unit="m", attribute=True, help="lower edge")
+    zmax: float = param(0.6, unit="m", attribute=True, help="upper edge")
     color: Color = param(Color(1.0, 0.0, 0.0), attribute=True)
-    linear_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True)
-    angular_damping: float = param(0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True)
+    linear_damping: float = param(
+        0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True, help="decay rate of the speed"
+    )
+    angular_damping: float = param(
+        0.1, unit="1/s", check=NOT_NEGATIVE, attribute=True, help="decay rate of the turn rate"
+    )
     com_z: float | None = param(
         None,
         conv=NUMBER,
@@ -112,7 +116,9 @@ class ChassisSpec(Spec):
         check=POLYGON,
         help="corners in the vehicle frame",
     )
-    shape_from_visual: bool = param(False, form="flag")
+    shape_from_visual: bool = param(
+        False, form="flag", help="the outline of the meshes is the shape"
+    )
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the height range and the shape."""
@@ -130,17 +136,22 @@ CAR_CHASSIS = ChassisSpec(mass=500.0, zmin=0.2, zmax=1.4, color=Color.hex("#e830
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MotorSpec(Spec):
-    """A DC motor on each driven wheel, or the one of a drivetrain, and the delay of its commands.
+    """A DC motor on each driven wheel, or the engine of a drivetrain, and the delay of commands.
 
-    Stall torque and no-load speed are those of the motor's shaft; they limit what a controller
-    asks for by the line from one to the other.
+    The largest torque falls linearly with the speed of the shaft, from the stall torque to 0 at
+    the no-load speed.
     """
 
     stall_torque: float | None = param(
         None, conv=NUMBER, unit="N m", check=_NONE_OR_POSITIVE, attribute=True, help="of the shaft"
     )
     no_load_speed: float | None = param(
-        None, conv=NUMBER, unit="rad/s", check=_NONE_OR_POSITIVE, attribute=True
+        None,
+        conv=NUMBER,
+        unit="rad/s",
+        check=_NONE_OR_POSITIVE,
+        attribute=True,
+        help="of the shaft",
     )
     gear_ratio: float = param(
         1.0, check=POSITIVE, attribute=True, help="turns of the shaft per turn of the wheel"
@@ -150,7 +161,7 @@ class MotorSpec(Spec):
         unit="s",
         check=NOT_NEGATIVE,
         attribute=True,
-        help="set points of speed and steering act so much later, in whole steps",
+        help="delay of set points of speed and steering, in whole steps",
     )
 
     def errors(self) -> Iterator[str]:
@@ -239,10 +250,7 @@ class DifferentialSpec(DynamicsSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AckermannSpec(DynamicsSpec):
-    """A car: rear left, rear right, front left, front right wheel; the front ones steer.
-
-    `max_steer` [rad] is the largest angle of the virtual wheel in the middle of the front axle.
-    """
+    """A car: rear left, rear right, front left, front right wheel; the front ones steer."""
 
     kind: str = "ackermann"
     chassis: ChassisSpec = section(CAR_CHASSIS, "chassis", ChassisSpec)
@@ -258,6 +266,7 @@ class AckermannSpec(DynamicsSpec):
         conv=DEGREES,
         unit="rad",
         check=above(0.0, math.radians(89.0), "(0, 89]"),
+        help="of a virtual wheel in the middle of the front axle",
     )
     max_steer_rate: float | None = param(
         None,
@@ -309,7 +318,7 @@ class DifferentialGearsSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrivetrainSpec(AckermannSpec):
-    """A car with one engine and open or torsen differentials (`ackermann_drivetrain`)."""
+    """A car with one engine and open or torsen differentials."""
 
     kind: str = "ackermann_drivetrain"
     controller: ControllerSpec = section(
@@ -331,7 +340,7 @@ class DrivetrainSpec(AckermannSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeWheelsSpec(DynamicsSpec):
-    """Any number of wheels of any type, each driven by its own motor (`wheels`)."""
+    """Any number of wheels of any type, each driven by its own motor."""
 
     kind: str = "wheels"
     wheels: tuple[WheelSpec, ...] = section((), "wheel", WheelSpec, many=True)
@@ -352,7 +361,7 @@ def _mecanum(name: str, x: float, y: float) -> WheelSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MecanumSpec(FreeWheelsSpec):
-    """Four mecanum wheels: left rear, right rear, left front, right front (`mecanum`)."""
+    """Four mecanum wheels: left rear, right rear, left front, right front."""
 
     kind: str = "mecanum"
     wheels: tuple[WheelSpec, ...] = section(

@@ -66,7 +66,7 @@ class GroundGridSpec(Spec):
     x_max: float = param(25.0, unit="m")
     y_min: float = param(-25.0, unit="m")
     y_max: float = param(25.0, unit="m")
-    interval: float = param(5.0, unit="m", check=POSITIVE)
+    interval: float = param(5.0, unit="m", check=POSITIVE, help="distance of the lines")
 
     def errors(self) -> Iterator[str]:
         """Yield an error if the rectangle is empty."""
@@ -97,8 +97,10 @@ class OccupancyGridSpec(Spec):
     centerpixel_x: float = param(-1.0, help="images only")
     centerpixel_y: float = param(-1.0, help="images only")
     show_collisions: bool = param(True, no_effect="RViz shows the map")
-    restitution: float = param(0.01, check=NOT_NEGATIVE)
-    lateral_friction: float = param(0.5, check=NOT_NEGATIVE)
+    restitution: float = param(
+        0.01, check=NOT_NEGATIVE, help="of walls, in contacts; 0: no bounce"
+    )
+    lateral_friction: float = param(0.5, check=NOT_NEGATIVE, help="of walls, in contacts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +112,12 @@ class ElevationMapSpec(Spec):
     """
 
     kind: str = "elevation_map"
-    elevation_image: str = param("", conv=FILE)
-    elevation_image_min_z: float = param(0.0, unit="m")
-    elevation_image_max_z: float = param(5.0, unit="m")
-    elevation_data_matrix: Matrix | None = param(None, conv=MATRIX, unit="m")
-    elevation_data_matrix_scale: float = param(1.0)
-    dem_xyzrgb_file: str = param("", conv=FILE)
+    elevation_image: str = param("", conv=FILE, help="picture whose grey levels are heights")
+    elevation_image_min_z: float = param(0.0, unit="m", help="height of the darkest pixel")
+    elevation_image_max_z: float = param(5.0, unit="m", help="height of the brightest pixel")
+    elevation_data_matrix: Matrix | None = param(None, conv=MATRIX, unit="m", help="heights")
+    elevation_data_matrix_scale: float = param(1.0, help="factor of the matrix")
+    dem_xyzrgb_file: str = param("", conv=FILE, help="text file with lines x y z r g b")
     dem_offset_x: float = param(0.0, unit="m")
     dem_offset_y: float = param(0.0, unit="m")
     dem_offset_z: float = param(0.0, unit="m")
@@ -126,7 +128,7 @@ class ElevationMapSpec(Spec):
     corner_min_y: float | None = param(
         None, conv=NUMBER, unit="m", help="default: the map is centred"
     )
-    texture_image: str = param("", conv=URI)
+    texture_image: str = param("", conv=URI, help="picture on the ground")
     texture_image_rotate: int = param(
         0, unit="deg", check=_QUARTER_TURNS, help="counter-clockwise, seen from above"
     )
@@ -183,13 +185,13 @@ class HorizontalPlaneSpec(SimulableSpec):
     x_max: float = param(10.0, unit="m")
     y_min: float = param(-10.0, unit="m")
     y_max: float = param(10.0, unit="m")
-    z: float = param(0.0, unit="m")
+    z: float = param(0.0, unit="m", help="height above its pose")
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
     cull_face: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
-    texture: str = param("", conv=URI)
-    texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
-    texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
+    texture: str = param("", conv=URI, help="picture, repeated")
+    texture_size_x: float = param(1.0, unit="m", check=POSITIVE, help="of one repetition")
+    texture_size_y: float = param(1.0, unit="m", check=POSITIVE, help="of one repetition")
 
     @property
     def moves(self) -> bool:
@@ -223,15 +225,15 @@ class VerticalPlaneSpec(SimulableSpec):
     y0: float = param(-10.0, unit="m")
     x1: float = param(-10.0, unit="m")
     y1: float = param(10.0, unit="m")
-    z: float = param(0.0, unit="m")
+    z: float = param(0.0, unit="m", help="of the lower edge")
     height: float = param(3.0, unit="m", check=POSITIVE)
     thickness: float = param(0.02, unit="m", check=NOT_NEGATIVE)
     color: Color = param(_GREY)
     enable_shadows: bool = param(True)
     cull_face: str = param("NONE", check=CULL_FACES, help=CULL_HELP)
-    texture: str = param("", conv=URI)
-    texture_size_x: float = param(1.0, unit="m", check=POSITIVE)
-    texture_size_y: float = param(1.0, unit="m", check=POSITIVE)
+    texture: str = param("", conv=URI, help="picture, repeated")
+    texture_size_x: float = param(1.0, unit="m", check=POSITIVE, help="of one repetition")
+    texture_size_y: float = param(1.0, unit="m", check=POSITIVE, help="of one repetition")
     openings: tuple[OpeningSpec, ...] = section((), "", OPENINGS, by="tag", many=True)
 
     def warnings(self) -> Iterator[str]:
@@ -260,8 +262,8 @@ class PointcloudSpec(Spec):
     """Points from a text file, seen by 3D sensors, without collisions."""
 
     kind: str = "pointcloud"
-    file_txt_2d: str = param("", conv=FILE)
-    file_txt_3d: str = param("", conv=FILE, also=("file",))
+    file_txt_2d: str = param("", conv=FILE, help="text file with lines x y")
+    file_txt_3d: str = param("", conv=FILE, also=("file",), help="text file with lines x y z")
     points_size: float = param(
         3.0,
         also=("render_points_size",),
@@ -304,10 +306,10 @@ class PropertyRegionSpec(Spec):
     """
 
     kind: str = "property_region"
-    property_name: str = param("", required=True, check=NOT_EMPTY)
-    value_double: float | None = param(None, conv=NUMBER)
-    value_bool: bool | None = param(None, conv=BOOLEAN)
-    value_string: str | None = param(None, conv=TEXT)
+    property_name: str = param("", required=True, check=NOT_EMPTY, help="a known property")
+    value_double: float | None = param(None, conv=NUMBER, help="of a property that is a number")
+    value_bool: bool | None = param(None, conv=BOOLEAN, help="of a property that is true or false")
+    value_string: str | None = param(None, conv=TEXT, help="of a property that is text")
     x_min: float = param(-1.0, unit="m")
     x_max: float = param(1.0, unit="m")
     y_min: float = param(-1.0, unit="m")

@@ -47,9 +47,26 @@ class WardIagnemmaSpec(DefaultFrictionSpec):
     """Ward-Iagnemma: the default model plus a rolling resistance that grows with speed."""
 
     kind: str = "wardiagnemma"
-    a_roll: float = param(50.0, xml="A_roll", unit="s/m", check=NOT_NEGATIVE)
-    r1: float = param(0.0075, xml="R1", check=NOT_NEGATIVE)
-    r2: float = param(0.02, xml="R2", unit="s/m", check=NOT_NEGATIVE)
+    a_roll: float = param(
+        50.0,
+        xml="A_roll",
+        unit="s/m",
+        check=NOT_NEGATIVE,
+        help="how fast R1 sets in with the speed",
+    )
+    r1: float = param(
+        0.0075,
+        xml="R1",
+        check=NOT_NEGATIVE,
+        help="rolling resistance that is constant with the speed",
+    )
+    r2: float = param(
+        0.02,
+        xml="R2",
+        unit="s/m",
+        check=NOT_NEGATIVE,
+        help="rolling resistance that grows with the speed",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +74,30 @@ class EllipseSpec(FrictionSpec):
     """Slip-based tyre forces inside a friction ellipse."""
 
     kind: str = "ellipse"
-    c_alpha: float = param(8.5, xml="C_alpha", check=NOT_NEGATIVE)
-    c_s: float = param(7.5, xml="C_s", check=NOT_NEGATIVE)
-    slip_angle_saturation: float = param(0.1, unit="rad", check=POSITIVE)
-    slip_ratio_saturation: float = param(0.1, check=POSITIVE)
-    c_alpha_s: float = param(0.5, xml="C_alpha_s", check=NOT_NEGATIVE)
-    c_s_alpha: float = param(0.5, xml="C_s_alpha", check=NOT_NEGATIVE)
+    c_alpha: float = param(
+        8.5, xml="C_alpha", check=NOT_NEGATIVE, help="lateral stiffness, per rad of the slip angle"
+    )
+    c_s: float = param(
+        7.5, xml="C_s", check=NOT_NEGATIVE, help="longitudinal stiffness, per slip ratio"
+    )
+    slip_angle_saturation: float = param(
+        0.1, unit="rad", check=POSITIVE, help="slip angle beyond which the force does not grow"
+    )
+    slip_ratio_saturation: float = param(
+        0.1, check=POSITIVE, help="slip ratio beyond which the force does not grow"
+    )
+    c_alpha_s: float = param(
+        0.5,
+        xml="C_alpha_s",
+        check=NOT_NEGATIVE,
+        help="how much longitudinal slip reduces the lateral force",
+    )
+    c_s_alpha: float = param(
+        0.5,
+        xml="C_s_alpha",
+        check=NOT_NEGATIVE,
+        help="how much the slip angle reduces the longitudinal force",
+    )
 
 
 FRICTIONS = Variants(

@@ -83,7 +83,9 @@ class KinematicsSpec(Spec):
     max_speed: float | None = param(
         None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE, help="of the body"
     )
-    max_angular_speed: float | None = param(None, conv=NUMBER, unit="rad/s", check=_NOT_NEGATIVE)
+    max_angular_speed: float | None = param(
+        None, conv=NUMBER, unit="rad/s", check=_NOT_NEGATIVE, help="of the body"
+    )
     modulations: tuple[ModulationSpec, ...] = section((), "modulation", MODULATIONS, many=True)
 
     def errors(self) -> Iterator[str]:
@@ -112,8 +114,12 @@ class TwoWheelsDiffSpec(KinematicsSpec):
         check=_POSITIVE,
         help="distance of the wheels; default: from the vehicle",
     )
-    max_forward_speed: float | None = param(None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE)
-    max_backward_speed: float | None = param(None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE)
+    max_forward_speed: float | None = param(
+        None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE, help="of the body, forwards"
+    )
+    max_backward_speed: float | None = param(
+        None, conv=NUMBER, unit="m/s", check=_NOT_NEGATIVE, help="of the body, backwards"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

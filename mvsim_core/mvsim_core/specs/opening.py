@@ -24,8 +24,8 @@ class OpeningSpec(Spec):
     width: float = param(
         1.0, unit="m", attribute=True, help="there is no opening if it is not > 0"
     )
-    z_min: float = param(0.0, unit="m", also=("z_start",), attribute=True)
-    z_max: float = param(2.1, unit="m", also=("z_end",), attribute=True)
+    z_min: float = param(0.0, unit="m", also=("z_start",), attribute=True, help="lower edge")
+    z_max: float = param(2.1, unit="m", also=("z_end",), attribute=True, help="upper edge")
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the height range."""

@@ -76,22 +76,51 @@ class LaserSpec(SensorSpec):
     """A 2D laser scanner. The first ray is at -fov/2, the last at +fov/2."""
 
     kind: str = "laser"
-    pose: Pose = param(LASER_MOUNT, xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
-    height: float | None = param(None, conv=NUMBER, unit="m", help="overrides z of the pose")
-    fov: float = param(math.pi, xml="fov_degrees", conv=DEGREES, unit="rad", check=FULL_TURN)
-    nrays: int = param(181, check=in_range(2, MOST_RAYS, "[2, 10000000]"), also=("ray_count",))
-    range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
-    angle_std_noise: float = param(
-        math.radians(0.01), xml="angle_std_noise_deg", conv=DEGREES, unit="rad", check=NOT_NEGATIVE
+    pose: Pose = param(
+        LASER_MOUNT,
+        xml="pose_3d",
+        conv=POSE3D,
+        also=POSE_ALIASES,
+        unit="m, rad",
+        help="in the frame of the vehicle",
     )
-    max_range: float = param(80.0, unit="m", check=POSITIVE, also=("range_max",))
-    min_range: float = param(0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",))
+    height: float | None = param(None, conv=NUMBER, unit="m", help="overrides z of the pose")
+    fov: float = param(
+        math.pi,
+        xml="fov_degrees",
+        conv=DEGREES,
+        unit="rad",
+        check=FULL_TURN,
+        help="angle from the first ray to the last",
+    )
+    nrays: int = param(
+        181,
+        check=in_range(2, MOST_RAYS, "[2, 10000000]"),
+        also=("ray_count",),
+        help="number of rays",
+    )
+    range_std_noise: float = param(
+        0.01, unit="m", check=NOT_NEGATIVE, help="standard deviation of a range"
+    )
+    angle_std_noise: float = param(
+        math.radians(0.01),
+        xml="angle_std_noise_deg",
+        conv=DEGREES,
+        unit="rad",
+        check=NOT_NEGATIVE,
+        help="standard deviation of the direction of a ray",
+    )
+    max_range: float = param(
+        80.0, unit="m", check=POSITIVE, also=("range_max",), help="largest range"
+    )
+    min_range: float = param(
+        0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",), help="smallest range"
+    )
     bodies_visible: bool = param(True, help="detects vehicles and blocks, not only maps")
     raytrace_3d: bool | None = param(
         None,
         conv=BOOLEAN,
-        help="casts rays against 3D shapes, not in the plane; default: where the plane would be"
-        " wrong, which is with a tilted mount and on uneven ground",
+        help="casts rays against 3D shapes; default: with a tilted mount and on uneven ground",
     )
     ignore_parent_body: bool = param(
         False, help="with raytrace_3d true: rays pass through the own vehicle, as else always"
@@ -106,11 +135,17 @@ class LaserSpec(SensorSpec):
     viz_point_size: float = param(
         3.0, xml="viz_pointSize", check=POSITIVE, help="in the viewer, in cm"
     )
-    viz_visible_plane: bool = param(False, xml="viz_visiblePlane")
+    viz_visible_plane: bool = param(
+        False, xml="viz_visiblePlane", help="shows the free area in the viewer"
+    )
     viz_visible_lines: bool = param(True, xml="viz_visibleLines", no_effect=BOXES)
     viz_visible_points: bool = param(False, xml="viz_visiblePoints", no_effect=BOXES)
-    viz_points_color: Color = param(Color.hex("#ff000080"), xml="viz_pointsColor")
-    viz_plane_color: Color = param(Color.hex("#0000ff10"), xml="viz_planeColor")
+    viz_points_color: Color = param(
+        Color.hex("#ff000080"), xml="viz_pointsColor", help="of points in the viewer"
+    )
+    viz_plane_color: Color = param(
+        Color.hex("#0000ff10"), xml="viz_planeColor", help="of the free area in the viewer"
+    )
 
     def errors(self) -> Iterator[str]:
         """Yield errors in the range, and if what only 3D rays can do is asked of planar ones."""
@@ -130,19 +165,37 @@ class LaserSpec(SensorSpec):
 class Lidar3dSpec(SensorSpec):
     """A rotating 3D lidar: `vert_nrays` rings, `horz_nrays` columns in a full turn.
 
-    Ring angles [rad, positive = up] are spaced evenly over `vert_fov` unless listed.
+    The rings are spaced evenly over `vert_fov_degrees` unless `vertical_ray_angles` lists them.
     """
 
     kind: str = "lidar3d"
-    range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
-    min_range: float = param(0.01, unit="m", check=NOT_NEGATIVE, also=("range_min",))
-    max_range: float = param(80.0, unit="m", check=POSITIVE, also=("range_max",))
-    vert_fov: float = param(
-        math.radians(30.0), xml="vert_fov_degrees", conv=DEGREES, unit="rad", check=HALF_TURN
+    range_std_noise: float = param(
+        0.01, unit="m", check=NOT_NEGATIVE, help="standard deviation of a range"
     )
-    vert_nrays: int = param(16, check=in_range(1, 100000))
-    horz_nrays: int = param(180, check=in_range(1, 100000))
-    vertical_ray_angles: tuple[float, ...] = param((), conv=ANGLES, unit="rad")
+    min_range: float = param(
+        0.01, unit="m", check=NOT_NEGATIVE, also=("range_min",), help="smallest range"
+    )
+    max_range: float = param(
+        80.0, unit="m", check=POSITIVE, also=("range_max",), help="largest range"
+    )
+    vert_fov: float = param(
+        math.radians(30.0),
+        xml="vert_fov_degrees",
+        conv=DEGREES,
+        unit="rad",
+        check=HALF_TURN,
+        help="from the lowest ring to the highest",
+    )
+    vert_nrays: int = param(16, check=in_range(1, 100000), help="number of rings")
+    horz_nrays: int = param(
+        180, check=in_range(1, 100000), help="number of columns in a full turn"
+    )
+    vertical_ray_angles: tuple[float, ...] = param(
+        (),
+        conv=ANGLES,
+        unit="rad",
+        help="of the rings, positive upwards; overrides vert_fov_degrees",
+    )
     horz_resolution_factor: float = param(
         1.0, check=POSITIVE, help="of the original's depth images", no_effect=RAYS
     )
@@ -183,12 +236,11 @@ class Lidar3dSpec(SensorSpec):
         conv=NUMBER,
         unit="m",
         check=optional(POSITIVE),
-        help="extension: meteorological visibility in rain or fog, in which far returns get lost;"
-        " absent: clear air",
+        help="extension: meteorological visibility in rain or fog; absent: clear air",
     )
     mixed_pixels: bool = param(
         False,
-        help="extension: at edges the range is the mean of what the beam meets within a metre;"
+        help="extension: at edges the range is the mean of what the beam hits within a metre;"
         " needs beam_divergence_deg",
     )
     beam_divergence: float = param(
@@ -202,8 +254,8 @@ class Lidar3dSpec(SensorSpec):
     cloud_layout: str = param(
         "points",
         check=one_of("points", "organized", "ouster", "livox"),
-        help="extension: of the message: only what came back; all rays as an image, a row a ring,"
-        " NaN for nothing; as the drivers of Ouster (organized) or Livox publish it",
+        help="extension: of the message: returns only; all rays, a row for each ring, NaN without"
+        " return; as the driver of Ouster (organized) or Livox publishes it",
     )
     scan_pattern: str = param(
         "",
@@ -251,6 +303,7 @@ class ImuSpec(SensorSpec):
             "gyroscope_noise",
             Alias("gyroscope_noise", inner="noise_std"),
         ),
+        help="standard deviation of one reading, each axis",
     )
     linear_acceleration_white_noise: float = param(
         0.017,
@@ -262,6 +315,7 @@ class ImuSpec(SensorSpec):
             "accelerometer_noise",
             Alias("accelerometer_noise", inner="noise_std"),
         ),
+        help="standard deviation of one reading, each axis",
     )
     angular_velocity_random_walk: float = param(
         0.0,
@@ -269,6 +323,7 @@ class ImuSpec(SensorSpec):
         unit="rad/s/sqrt(s)",
         check=NOT_NEGATIVE,
         also=(Alias("gyroscope_noise", inner="bias_drift"),),
+        help="of the bias",
     )
     linear_acceleration_random_walk: float = param(
         0.0,
@@ -276,6 +331,7 @@ class ImuSpec(SensorSpec):
         unit="m/s^2/sqrt(s)",
         check=NOT_NEGATIVE,
         also=(Alias("accelerometer_noise", inner="bias_drift"),),
+        help="of the bias",
     )
     angular_velocity_start_bias: float = param(
         0.0,
@@ -310,13 +366,19 @@ class ImuSpec(SensorSpec):
         conv=NUMBER,
         unit="rad/s",
         check=optional(POSITIVE),
-        help="extension: no reading is above it",
+        help="extension: limit of readings",
     )
     linear_acceleration_max: float | None = param(
-        None, conv=NUMBER, unit="m/s^2", check=optional(POSITIVE), help="likewise"
+        None,
+        conv=NUMBER,
+        unit="m/s^2",
+        check=optional(POSITIVE),
+        help="extension: limit of readings",
     )
     measure_orientation: bool = param(False, help="absolute; yaw 0 is east")
-    orientation_std_noise: float = param(0.005, unit="rad", check=NOT_NEGATIVE)
+    orientation_std_noise: float = param(
+        0.005, unit="rad", check=NOT_NEGATIVE, help="standard deviation about each axis"
+    )
     average: bool = param(
         False, help="extension: readings are means over the period instead of the last step"
     )
@@ -328,27 +390,34 @@ class GnssSpec(SensorSpec):
 
     kind: str = "gnss"
     horizontal_std_noise: float = param(
-        2.0, unit="m", check=NOT_NEGATIVE, help="of east and north each"
+        2.0, unit="m", check=NOT_NEGATIVE, help="of east and north, each"
     )
-    vertical_std_noise: float = param(4.0, unit="m", check=NOT_NEGATIVE)
+    vertical_std_noise: float = param(4.0, unit="m", check=NOT_NEGATIVE, help="of the height")
     horizontal_slow_noise: float = param(
         0.0,
         xml="horizontal_slow_std_noise",
         unit="m",
         check=NOT_NEGATIVE,
-        help="extension: of errors of east and north each that change slowly",
+        help="extension: of slowly changing errors of east and north, each",
     )
     vertical_slow_noise: float = param(
-        0.0, xml="vertical_slow_std_noise", unit="m", check=NOT_NEGATIVE, help="likewise"
+        0.0,
+        xml="vertical_slow_std_noise",
+        unit="m",
+        check=NOT_NEGATIVE,
+        help="extension: of slowly changing errors of the height",
     )
     correlation_time: float = param(
-        60.0, unit="s", check=POSITIVE, help="extension: in which slow errors decay to 1/e"
+        60.0,
+        unit="s",
+        check=POSITIVE,
+        help="extension: time in which slowly changing errors decay to 1/e",
     )
     velocity_std_noise: float = param(
         0.05, unit="m/s", check=NOT_NEGATIVE, help="extension: of each component of the velocity"
     )
     fix_status: str = param(
-        "fix", check=one_of("fix", "sbas", "gbas"), help="extension: status with coverage"
+        "fix", check=one_of("fix", "sbas", "gbas"), help="extension: status of fixes"
     )
 
 
@@ -360,7 +429,9 @@ class EncodersSpec(SensorSpec):
     ticks_per_revolution: int = param(
         0, check=at_least(0), help="angles are rounded down to whole ticks; 0: exact"
     )
-    velocity_std_noise: float = param(0.0, unit="rad/s", check=NOT_NEGATIVE)
+    velocity_std_noise: float = param(
+        0.0, unit="rad/s", check=NOT_NEGATIVE, help="standard deviation of a speed"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,7 +442,9 @@ class RangeSpec(SensorSpec):
     """
 
     kind: str = "range"
-    radiation_type: str = param("ultrasound", check=one_of("ultrasound", "infrared"))
+    radiation_type: str = param(
+        "ultrasound", check=one_of("ultrasound", "infrared"), help="as in sensor_msgs/Range"
+    )
     fov: float = param(
         math.radians(15.0),
         xml="fov_degrees",
@@ -388,22 +461,26 @@ class RangeSpec(SensorSpec):
         check=in_range(math.radians(0.1), math.pi, "[0.1, 180]"),
         help="angle between the rays that fill the cone",
     )
-    min_range: float = param(0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",))
+    min_range: float = param(
+        0.02, unit="m", check=NOT_NEGATIVE, also=("range_min",), help="smallest range"
+    )
     max_range: float = param(
         4.0,
         unit="m",
         check=POSITIVE,
         also=("range_max",),
-        help="equal to min_range: a switch that tells whether anything is nearer",
+        help="equal to min_range: a switch that detects whether something is nearer",
     )
-    range_std_noise: float = param(0.01, unit="m", check=NOT_NEGATIVE)
+    range_std_noise: float = param(
+        0.01, unit="m", check=NOT_NEGATIVE, help="standard deviation of a range"
+    )
     max_incidence: float = param(
         math.pi / 2,
         xml="max_incidence_deg",
         conv=DEGREES,
         unit="rad",
         check=above(0.0, math.pi / 2, "(0, 90]"),
-        help="surfaces that are hit at a greater angle to their normal send no echo back",
+        help="surfaces hit at a larger angle to their normal return no echo",
     )
     bodies_visible: bool = param(True, help="detects vehicles and blocks, not only what is fixed")
     ignore_parent_body: bool = param(True, help="rays pass through the own vehicle")
@@ -442,7 +519,7 @@ class MagnetometerSpec(SensorSpec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BumperSpec(SensorSpec):
-    """A bumper (an extension): which sectors of the chassis touch something.
+    """A bumper (an extension): the sectors of the chassis that are in contact.
 
     Sectors follow each other counter-clockwise about the pose, seen from above.
     """
@@ -457,7 +534,7 @@ class BumperSpec(SensorSpec):
         conv=DEGREES,
         unit="rad",
         check=optional(FULL_TURN),
-        help="absent: a full turn is shared out evenly",
+        help="absent: equal parts of a full turn",
     )
     first: float = param(
         0.0, xml="first_sector_deg", conv=DEGREES, unit="rad", help="middle of the first; 0: ahead"

@@ -76,7 +76,14 @@ class SensorSpec(Spec):
 
     kind: str = ""
     name: str = param("", attribute=True, help="default: a prefix and a running number")
-    pose: Pose = param(Pose(), xml="pose_3d", conv=POSE3D, also=POSE_ALIASES, unit="m, rad")
+    pose: Pose = param(
+        Pose(),
+        xml="pose_3d",
+        conv=POSE3D,
+        also=POSE_ALIASES,
+        unit="m, rad",
+        help="in the frame of the vehicle",
+    )
     period: float = param(
         0.1,
         xml="sensor_period",

@@ -68,12 +68,14 @@ class PublishSpec(Spec):
     a sensor, the others to what has a pose: a vehicle, block or actor.
     """
 
-    enabled: bool = param(True, attribute=True)
+    enabled: bool = param(True, attribute=True, help="false: publishes nothing")
     publish_topic: str = param(
         "", help="readings of a sensor; those of a 2D laser also on the topic with _scan behind it"
     )
     publish_pose_topic: str = param("", help="pose in the world")
-    publish_pose_period: float = param(0.1, unit="s", check=POSITIVE)
+    publish_pose_period: float = param(
+        0.1, unit="s", check=POSITIVE, help="of the topics with poses and odometry, simulated time"
+    )
     publish_relative_pose_topic: str = param(
         "", help="poses of publish_relative_pose_objects in the frame of this one"
     )

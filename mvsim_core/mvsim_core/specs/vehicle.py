@@ -23,14 +23,14 @@ from mvsim_core.specs.visual import VisualSpec
 class OdometrySpec(Spec):
     """Errors and covariance of wheel odometry, in the vehicle frame.
 
-    Multipliers scale the pose and the twist that the wheels measure. The variances are reported
-    with them: those of the pose grow with distance and angle as those of a random walk, and by
-    the uncertain heading; those of the twist are constant.
+    The multipliers scale the pose and the twist that the wheels measure. The variances of the
+    pose grow with distance and angle, as those of a random walk, and by the uncertain heading;
+    the variances of the twist are constant.
     """
 
-    x_multiplier: float = param(1.0, attribute=True)
-    y_multiplier: float = param(1.0, attribute=True)
-    yaw_multiplier: float = param(1.0, attribute=True)
+    x_multiplier: float = param(1.0, attribute=True, help="factor of the measured x")
+    y_multiplier: float = param(1.0, attribute=True, help="factor of the measured y")
+    yaw_multiplier: float = param(1.0, attribute=True, help="factor of the measured yaw")
     x_variance_per_metre: float = param(
         1e-3, unit="m^2/m", check=NOT_NEGATIVE, attribute=True, help="along the heading"
     )
@@ -48,10 +48,12 @@ class OdometrySpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VehicleSpec(SimulableSpec):
-    """A vehicle. `class_name` is its vehicle class in the file, or ""."""
+    """A vehicle with its dynamics, friction and sensors."""
 
     name: str = param("", attribute=True, help="default: veh1, veh2, ...")
-    class_name: str = param("", xml="class", attribute=True)
+    class_name: str = param(
+        "", xml="class", attribute=True, help="name of the vehicle:class with its common content"
+    )
     dynamics: DynamicsSpec = section(DifferentialSpec(), "dynamics", DYNAMICS, required=True)
     kinematics: KinematicsSpec | None = section(None, "kinematics", KINEMATICS)
     friction: FrictionSpec = section(DefaultFrictionSpec(), "friction", FRICTIONS)
@@ -59,7 +61,9 @@ class VehicleSpec(SimulableSpec):
     sensors: tuple[SensorSpec, ...] = section((), "sensor", SENSORS, by_alias="type", many=True)
     visuals: tuple[VisualSpec, ...] = section((), "visual", VisualSpec, many=True)
     log_path: str = param("", conv=OUTPUT, help="folder or prefix of the vehicle's CSV logs")
-    auto_start_recording: bool = param(False, conv=RECORDING)
+    auto_start_recording: bool = param(
+        False, conv=RECORDING, help="writes the CSV logs of this vehicle from the start"
+    )
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning if the kinematics have no effect."""

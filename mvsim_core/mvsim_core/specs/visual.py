@@ -26,9 +26,9 @@ class VisualSpec(Spec):
     name: str = param("group", help="target of a wheel's linked_yaw")
     model_uri: str = param("", conv=URI, help="mesh file: local path, package:// or http(s)://")
     model_scale: float = param(1.0, check=POSITIVE)
-    model_offset_x: float = param(0.0, unit="m")
-    model_offset_y: float = param(0.0, unit="m")
-    model_offset_z: float = param(0.0, unit="m")
+    model_offset_x: float = param(0.0, unit="m", help="in the frame of the owner")
+    model_offset_y: float = param(0.0, unit="m", help="in the frame of the owner")
+    model_offset_z: float = param(0.0, unit="m", help="in the frame of the owner")
     model_yaw: float = param(0.0, conv=DEGREES, unit="rad")
     model_pitch: float = param(0.0, conv=DEGREES, unit="rad")
     model_roll: float = param(0.0, conv=DEGREES, unit="rad")
@@ -59,11 +59,15 @@ class GeometrySpec(Spec):
     """
 
     type: str = param("", attribute=True, check=one_of(*GEOMETRIES), required=True)
-    radius: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
-    length: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
-    lx: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
-    ly: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
-    lz: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True)
+    radius: float = param(
+        0.0, unit="m", check=NOT_NEGATIVE, attribute=True, help="of a cylinder or sphere"
+    )
+    length: float = param(
+        0.0, unit="m", check=NOT_NEGATIVE, attribute=True, help="height of a cylinder"
+    )
+    lx: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True, help="size along x")
+    ly: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True, help="size along y")
+    lz: float = param(0.0, unit="m", check=NOT_NEGATIVE, attribute=True, help="height")
     vertex_count: int = param(
         0, check=in_range(0, 1000), attribute=True, help="number of sides of round shapes; 0: 10"
     )

@@ -35,9 +35,9 @@ _AUTOMATIC_OR_POSITIVE = optional(POSITIVE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelSpec(Spec):
-    """One wheel: its pose in the vehicle frame [m, rad] and its properties.
+    """One wheel of a vehicle.
 
-    `name` is the tag of the file format, such as `l_wheel`.
+    The tag is the place of the wheel, such as `l_wheel`.
     """
 
     name: str = "wheel"

@@ -45,11 +45,13 @@ class GuiSpec(Spec):
     win_w: int = param(800, unit="px", check=at_least(1), no_effect=_WINDOW)
     win_h: int = param(600, unit="px", check=at_least(1), no_effect=_WINDOW)
     start_maximized: bool = param(True, no_effect=_WINDOW)
-    refresh_fps: int = param(20, unit="Hz", check=at_least(1), help="30 at most")
-    ortho: bool = param(False)
-    show_forces: bool = param(False)
-    force_scale: float = param(0.01, unit="m/N", check=POSITIVE)
-    show_sensor_points: bool = param(True)
+    refresh_fps: int = param(20, unit="Hz", check=at_least(1), help="of the viewer, at most 30")
+    ortho: bool = param(False, help="parallel projection")
+    show_forces: bool = param(False, help="draws the forces of wheels and contacts")
+    force_scale: float = param(
+        0.01, unit="m/N", check=POSITIVE, help="length of an arrow per newton"
+    )
+    show_sensor_points: bool = param(True, help="draws the points of lidars")
     fov: float = param(
         math.radians(60.0),
         xml="fov_deg",
@@ -58,12 +60,25 @@ class GuiSpec(Spec):
         check=above(0.0, math.radians(179.0), "(0, 179]"),
         help="vertical field of view",
     )
-    cam_distance: float = param(80.0, unit="m", check=POSITIVE)
-    cam_azimuth: float = param(math.radians(45.0), conv=DEGREES, unit="rad")
-    cam_elevation: float = param(math.radians(40.0), conv=DEGREES, unit="rad")
-    cam_point_to: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m")
-    follow_vehicle: str = param("")
-    clip_plane_min: float = param(0.05, unit="m", check=POSITIVE)
+    cam_distance: float = param(
+        80.0, unit="m", check=POSITIVE, help="of the camera from cam_point_to"
+    )
+    cam_azimuth: float = param(
+        math.radians(45.0),
+        conv=DEGREES,
+        unit="rad",
+        help="direction from cam_point_to to the camera, counter-clockwise from x",
+    )
+    cam_elevation: float = param(
+        math.radians(40.0), conv=DEGREES, unit="rad", help="of the camera above the horizontal"
+    )
+    cam_point_to: Point3 = param(
+        (0.0, 0.0, 0.0), conv=POINT3, unit="m", help="point in the middle of the view"
+    )
+    follow_vehicle: str = param("", help="name of the vehicle that the camera follows")
+    clip_plane_min: float = param(
+        0.05, unit="m", check=POSITIVE, help="nearest distance that is drawn"
+    )
     clip_plane_max: float = param(
         1e4, unit="m", check=POSITIVE, no_effect="the far plane is fitted to the world"
     )
@@ -74,18 +89,26 @@ class GuiSpec(Spec):
 class LightsSpec(Spec):
     """The directional light and the ambient light."""
 
-    enable_shadows: bool = param(True)
+    enable_shadows: bool = param(True, help="draws shadows in pictures")
     shadow_map_size: int = param(2048, unit="px", check=at_least(1), no_effect=_SHADOWS)
     light_azimuth: float = param(
-        math.radians(45.0), xml="light_azimuth_deg", conv=DEGREES, unit="rad"
+        math.radians(45.0),
+        xml="light_azimuth_deg",
+        conv=DEGREES,
+        unit="rad",
+        help="of the sun, counter-clockwise from x",
     )
     light_elevation: float = param(
-        math.radians(70.0), xml="light_elevation_deg", conv=DEGREES, unit="rad"
+        math.radians(70.0),
+        xml="light_elevation_deg",
+        conv=DEGREES,
+        unit="rad",
+        help="of the sun above the horizontal",
     )
     light_clip_plane_min: float = param(0.1, unit="m", check=POSITIVE, no_effect=_SHADOWS)
     light_clip_plane_max: float = param(900.0, unit="m", check=POSITIVE, no_effect=_SHADOWS)
-    light_color: Color = param(Color(1.0, 1.0, 1.0))
-    light_ambient: float = param(0.5, check=NOT_NEGATIVE)
+    light_color: Color = param(Color(1.0, 1.0, 1.0), help="of the sun")
+    light_ambient: float = param(0.5, check=NOT_NEGATIVE, help="light of the sky, at most 1")
     shadow_bias: float = param(1e-5, no_effect=_SHADOWS)
     shadow_bias_cam2frag: float = param(1e-5, no_effect=_SHADOWS)
     shadow_bias_normal: float = param(1e-4, no_effect=_SHADOWS)
@@ -93,12 +116,12 @@ class LightsSpec(Spec):
     minimum_shadow_map_extension_ratio: float = param(0.005, check=POSITIVE, no_effect=_SHADOWS)
 
 
-_NOWHERE_ON_EARTH = "absent, and the other too: the world lies nowhere on earth"
+_NOWHERE_ON_EARTH = "latitude and longitude absent: no georeference"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeoreferenceSpec(Spec):
-    """Position of the world's origin on the earth; latitude and longitude are in degrees."""
+    """Position of the world's origin on the earth."""
 
     latitude: float | None = param(
         None,
@@ -151,7 +174,7 @@ class GeoreferenceSpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkerSpec(Spec):
-    """A drawn line through points in the world frame."""
+    """A line through points in the world frame, which is drawn only."""
 
     type: str = param("line_strip", attribute=True, check=one_of("line_strip"))
     points: tuple[Point3, ...] = param(
@@ -162,7 +185,7 @@ class MarkerSpec(Spec):
         check=Check("must list at least 2 points 'x y z'", lambda v: len(v) >= 2),
     )
     color: Color = param(Color(1.0, 1.0, 1.0))
-    translation: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m")
+    translation: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m", help="added to the points")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,15 +194,17 @@ class WorldSpec(Spec):
 
     #: Path of the file, "" for a world given as text or in Python.
     file: str = ""
-    version: str = param("", attribute=True)
+    version: str = param("", attribute=True, help="of the file format")
     timestep: float = param(
         0.0,
         xml="simul_timestep",
         unit="s",
         check=Check("must be 0 or in [1e-6, 10]", lambda v: v == 0.0 or 1e-6 <= v <= 10.0),
-        help="0: automatic",
+        help="length of a step; 0: the longest that is good for all controllers",
     )
-    gravity: float = param(9.81, unit="m/s^2", check=in_range(0.0, 1e4))
+    gravity: float = param(
+        9.81, unit="m/s^2", check=in_range(0.0, 1e4), help="acceleration, downwards"
+    )
     b2d_vel_iters: int = param(8, check=at_least(1), no_effect=_SOLVER)
     b2d_pos_iters: int = param(3, check=at_least(1), no_effect=_SOLVER)
     collision_threshold: float = param(
@@ -194,14 +219,16 @@ class WorldSpec(Spec):
     )
     save_to_rawlog: str = param("", conv=OUTPUT, no_effect=_RAWLOG)
     rawlog_odometry_rate: float = param(
-        10.0, unit="Hz", check=POSITIVE, no_effect="save_to_rawlog has none"
+        10.0, unit="Hz", check=POSITIVE, no_effect="there are no rawlogs"
     )
     save_ground_truth_trajectory: str = param(
         "",
         conv=OUTPUT,
         help="TUM trajectory files: gt.txt gives gt.VEHICLE.txt, in the working directory",
     )
-    ground_truth_rate: float = param(50.0, unit="Hz", check=POSITIVE)
+    ground_truth_rate: float = param(
+        50.0, unit="Hz", check=POSITIVE, help="of save_ground_truth_trajectory"
+    )
     max_slope_to_collide: float = param(0.30, no_effect=_SLOPES)
     min_slope_to_collide: float = param(-0.50, no_effect=_SLOPES)
     gui: GuiSpec = section(GuiSpec(), "gui", GuiSpec)

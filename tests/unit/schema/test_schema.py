@@ -104,7 +104,8 @@ def test_defaults_are_those_of_the_place() -> None:
 def test_one_element_as_text() -> None:
     text = as_text("laser")
     assert text.startswith('<sensor class="laser">  in <mvsim_world>, <vehicle>\n')
-    assert "    fov_degrees: number [deg] = 180\n        must be in (0, 360]\n" in text
+    rule = "        angle from the first ray to the last; must be in (0, 360]\n"
+    assert f"    fov_degrees: number [deg] = 180\n{rule}" in text
     assert "also rate_hz [Hz]" in text
     assert "lidar3d" not in text
     assert as_text("sensor").count('<sensor class="') >= 6
@@ -114,6 +115,6 @@ def test_one_element_as_text() -> None:
 
 def test_rules_are_sentences_in_the_text() -> None:
     text = as_text("joint")
-    assert "        must not be empty\n" in text
+    assert "; must not be empty\n" in text
     assert "must be not" not in as_text()
     assert "must be have" not in as_text()
