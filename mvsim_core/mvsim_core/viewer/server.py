@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mvsim_core.errors import MvsimError
+from mvsim_core.viewer.client_files import UnknownClient, client_files
 from mvsim_core.viewer.origins import Origins
 from mvsim_core.viewer.sky import set_sky
 
@@ -110,7 +111,7 @@ def _started(bind: str, port: int, origins: Origins) -> Any:
 
 @contextlib.contextmanager
 def _guarded(origins: Origins) -> Iterator[None]:
-    """Let a server of viser that is started meanwhile ask `origins` about each request.
+    """Let a server of viser that is started meanwhile ask `origins`, and serve `ClientFiles`.
 
     viser has no setting for that. Its server runs when its constructor returns, so the function
     that it calls is replaced for so long, and for it alone.
@@ -122,6 +123,8 @@ def _guarded(origins: Origins) -> Iterator[None]:
     def serve(handler: Any, *args: Any, **options: Any) -> Any:
         answer: Any = options.get("process_request")
         if getattr(answer, "__module__", "").startswith("viser."):
+            with contextlib.suppress(UnknownClient):  # then viser serves its page as it is
+                answer = client_files().answered_before(answer)
             options["process_request"] = origins.asked_before(answer)
         return original(handler, *args, **options)
 
