@@ -3,8 +3,11 @@
 """The client of viser as a page and a script, so that browsers keep the script compiled.
 
 viser serves one HTML file whose loader unpacks styles and script from an attribute, base 88 over
-zstd. A browser unpacks and compiles such a script at each visit. Here the script has an address of
-its own, with a hash of its content, and the page's loader gets one line that imports it.
+zstd, at each visit. Here the script has an address of its own, with a hash of its content, so that
+browsers keep it and compile it beside the page's thread; the loader gets one line that imports it.
+
+The script also has a picture of surroundings, for light until the server has sent another one. It
+is left out: a page would decode and draw it before it hears that this scene has lights of its own.
 """
 
 from __future__ import annotations
@@ -26,12 +29,14 @@ from mvsim_core.errors import MvsimError
 _ALPHABET = "".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in "\"&<>'`")
 _BASE = len(_ALPHABET)
 _LOADER = re.compile(r'<script data-p="([^"]+)" data-ss="(\d+)" data-cs="(\d+)">')
+#: The only picture in the script: the light of the scene until a server has sent another one.
+_PICTURE = re.compile(rb"`data:image/jpeg;base64,[A-Za-z0-9+/=]+`")
 #: A year, and no question whether it has changed.
 _FOR_EVER = "max-age=31536000, immutable"
 _LEVEL = 4
 
 
-class UnknownClient(MvsimError):
+class UnknownClientError(MvsimError):
     """A page is not packed in the way that is known here."""
 
 
@@ -44,38 +49,41 @@ class ClientFiles:
     Attributes:
         page: The page that imports the script.
         script: The script.
-        path: Where the page expects it.
+        path: Where it is.
     """
 
     def __init__(self, page: str) -> None:
         """Cut the page into two.
 
         Raises:
-            UnknownClient: It is not packed in the way that is known here.
+            UnknownClientError: It is not packed in the way that is known here.
         """
         import zstandard
 
         loaders = _LOADER.findall(page)
         if len(loaders) != 1:
-            raise UnknownClient("the page of viser has no loader that is known here")
+            raise UnknownClientError("the page of viser has no loader that is known here")
         payload, of_styles, of_script = loaders[0][0], int(loaders[0][1]), int(loaders[0][2])
         try:
             content = zstandard.decompress(unpacked(payload), of_styles + of_script)
         except (ValueError, zstandard.ZstdError) as error:
-            raise UnknownClient(f"the page of viser is packed in another way: {error}") from None
+            raise UnknownClientError(f"the page of viser cannot be unpacked: {error}") from None
         if len(content) != of_styles + of_script:
-            raise UnknownClient("the page of viser is packed in another way")
-        self.script = content[of_styles:]
+            raise UnknownClientError("the page of viser cannot be unpacked: other sizes")
+        self.script, pictures = _PICTURE.subn(b"null", content[of_styles:])
+        if pictures != 1:
+            raise UnknownClientError(f"the script of viser has {pictures} pictures, expected one")
         self.path = f"/client-{hashlib.sha256(self.script).hexdigest()[:16]}.js"
-        line = f'import "{self.path}"'.encode()
+        address = f".{self.path}"  # relative: a proxy may serve the page in a folder
+        line = f'import "{address}"'.encode()
         payload = packed(zstandard.compress(content[:of_styles] + line))
         loader = f'<script data-p="{payload}" data-ss="{of_styles}" data-cs="{len(line)}">'
-        early = f'<link rel="modulepreload" href="{self.path}">'
+        early = f'<link rel="modulepreload" href="{address}">'
         self.page = _LOADER.sub(lambda _: early + loader, page).encode()
         self._packed = cache(gzip.compress)
 
     def answered_before(self, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Return a handler of requests for the page and the script that leaves others to `answer`."""
+        """Return a handler of requests for page and script, which leaves others to `answer`."""
 
         def process(connection: Any, request: Any) -> Any:
             path = request.path.partition("?")[0]
@@ -107,7 +115,7 @@ def client_files() -> ClientFiles:
     """Return the files of the client that is installed.
 
     Raises:
-        UnknownClient: Its page is not packed in the way that is known here.
+        UnknownClientError: Its page is not packed in the way that is known here.
     """
     import viser
 
