@@ -7,8 +7,8 @@ prints, for worlds of 1, 25 and 100 robots and 0, 1 and 3 browsers, the processo
 the simulation's process per simulated second at real time, and how often browsers are updated.
 The browsers are clients in a process of their own that take all messages and draw nothing, so that
 only the simulation's side is measured. The second measures the time from the start of `mvsim view`
-to the first picture in Chromium, which runs already; without WORLD, of a server of viser with
-nothing of ours.
+to the first picture in Chromium, which runs already and has or has not seen the page before;
+without WORLD, of a server of viser with nothing of ours.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -33,8 +35,8 @@ ROBOTS = (1, 25, 100)
 BROWSERS = (0, 1, 3)
 #: A server of viser without anything of ours.
 EMPTY = """
-import time, numpy, viser
-server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+import sys, time, numpy, viser
+server = viser.ViserServer(host="127.0.0.1", port=int(sys.argv[1]), verbose=False)
 server.gui.add_markdown("Selected")
 server.scene.add_batched_axes("/axes", numpy.array([[1.0, 0, 0, 0]]), numpy.zeros((1, 3)))
 print(f"http://127.0.0.1:{server.get_port()}", flush=True)
@@ -114,6 +116,10 @@ def measure(robots: int, count: int, seconds: float) -> dict[str, float]:
     return result
 
 
+#: Visits of a page: browsers keep the compiled form of a script after the second one.
+VISITS = 3
+#: Time in which a browser puts away what it keeps [s].
+PAUSE = 3.0
 #: Notes when the page first draws robots.
 NOTES = """
 window.notes = {};
@@ -134,32 +140,54 @@ Number(document.querySelector("canvas").style.opacity || 1) === 1"""
 def start(world: str | None) -> None:
     """Print the time from starting `mvsim view` to the first picture.
 
-    Without a world, the same of an empty server of viser, with axes only: what the page and the
-    browser need by themselves.
+    In a browser that sees the page for the first time, and then in the same one, which has kept
+    what it could. Without a world, the same of an empty server of viser, with axes only: what the
+    page and the browser need by themselves.
     """
     from playwright.sync_api import sync_playwright
 
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     options = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
     options.append("--enable-unsafe-swiftshader")
-    command = [sys.executable, "-c", EMPTY]
+    with socket.socket() as probe:  # browsers keep pages by port too
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    command = [sys.executable, "-c", EMPTY, port]
     if world is not None:
         command = [sys.executable, "-m", "mvsim_core.cli", "view", world]
-        command += ["--no-browser", "--port", "0"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=options)
-        page = browser.new_page(viewport={"width": 800, "height": 600})
-        page.add_init_script(NOTES)
-        page.goto("about:blank")
-        begin = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                served, shown = first_picture(process, page, begin)
-            finally:
-                process.terminate()
-        name = world or "an empty server"
-        print(f"{name}: served after {served:.2f} s, first picture after {shown:.2f} s")
+        command += ["--no-browser", "--port", port]
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as profile:
+        browser = playwright.chromium.launch_persistent_context(
+            profile,
+            executable_path=path,
+            args=options,
+            viewport={"width": 800, "height": 600},
+        )
+        browser.add_init_script(NOTES)
+        for visit in range(VISITS):
+            served, shown = visited(browser, command)
+            name = world or "an empty server"
+            print(
+                f"{name}, visit {visit + 1}: served after {served:.2f} s,"
+                f" first picture after {shown:.2f} s",
+                flush=True,
+            )
         browser.close()
+
+
+def visited(browser: Any, command: list[str]) -> tuple[float, float]:
+    """Return when the page of a new simulation was served, and when its scene was drawn [s]."""
+    page = browser.new_page()
+    page.goto("about:blank")
+    begin = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            times = first_picture(process, page, begin)
+            page.wait_for_timeout(PAUSE * 1e3)
+        finally:
+            page.close()
+            process.terminate()
+    return times
 
 
 def first_picture(process: subprocess.Popen[str], page: Any, begin: float) -> tuple[float, float]:

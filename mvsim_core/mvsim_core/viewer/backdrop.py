@@ -4,20 +4,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from mvsim_core.scene3d import Lights
 from mvsim_core.specs.element import GroundGridSpec, PropertyRegionSpec
 from mvsim_core.state.arrays import FloatArray
 from mvsim_core.viewer.nodes import ROOT
-from mvsim_core.viewer.sky import set_sky
+from mvsim_core.viewer.sky import add_lights, bytes_of, set_sky
 from mvsim_core.world.world import World
 
-#: Intensities of the light of the sun, of the sky, and of the sky per ambient light of the file.
-SUN, SKY, AMBIENT = 2.0, 2.6, 1.6
 #: Colours of regions by property.
 REGION_COLORS = {
     "friction_mu": (40, 120, 220),
@@ -42,7 +38,15 @@ class Backdrop:
         """Make the nodes."""
         self._server = server
         set_sky(server)
-        add_lights(server, world.scene3d.lights)
+        lights = world.scene3d.lights
+        add_lights(
+            server,
+            azimuth=lights.azimuth,
+            elevation=lights.elevation,
+            color=lights.color,
+            ambient=lights.ambient,
+            shadows=lights.shadows,
+        )
         self.grid = self._add_grid(world, origin)
         self.regions: list[Any] = []
         specs = [e for e in world.spec.elements if isinstance(e, PropertyRegionSpec)]
@@ -58,7 +62,7 @@ class Backdrop:
         grids = [e for e in world.spec.elements if isinstance(e, GroundGridSpec)]
         if grids:
             spec = grids[-1]
-            color = _bytes(spec.color)
+            color = bytes_of(spec.color)
             middle = (0.5 * (spec.x_min + spec.x_max), 0.5 * (spec.y_min + spec.y_max), LIFT)
             return self._server.scene.add_grid(
                 f"{ROOT}/grid",
@@ -113,34 +117,3 @@ class Backdrop:
             position=tuple((corners[0] - origin).tolist()),
         )
         return [mesh, label]
-
-
-def add_lights(server: Any, lights: Lights) -> None:
-    """Light the scene as cameras see it: sun and sky."""
-    scene = server.scene
-    level = math.cos(lights.elevation)
-    sun = np.array(
-        [
-            level * math.cos(lights.azimuth),
-            level * math.sin(lights.azimuth),
-            math.sin(lights.elevation),
-        ]
-    )
-    scene.add_light_directional(
-        "/lights/sun",
-        color=_bytes(lights.color),
-        intensity=SUN,
-        cast_shadow=lights.shadows,
-        position=tuple((50.0 * sun).tolist()),
-    )
-    scene.add_light_hemisphere(
-        "/lights/sky",
-        sky_color=(235, 242, 255),
-        ground_color=(170, 165, 160),
-        intensity=SKY + AMBIENT * min(lights.ambient, 1.0),
-    )
-
-
-def _bytes(color: Any) -> tuple[int, int, int]:
-    r, g, b = (round(255 * min(max(float(c), 0.0), 1.0)) for c in tuple(color)[:3])
-    return r, g, b

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import io
 import json
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mvsim_core.rendering.vertex_buffers import Buffers, Stretch, buffers_of
-from mvsim_core.scene3d import Model
-from mvsim_core.scene3d.textures import pixels_of
+if TYPE_CHECKING:
+    from mvsim_core.rendering.vertex_buffers import Buffers, Stretch
+    from mvsim_core.scene3d import Model
 
 #: Longest side of a texture in the browser [pixel].
 LARGEST_TEXTURE = 2048
 JPEG_QUALITY = 88
+SPECK = 1e-4  # m
 #: Component types and targets of glTF.
 _FLOAT, _UINT16, _UINT32 = 5126, 5123, 5125
 _VERTICES, _INDICES = 34962, 34963
@@ -26,7 +28,23 @@ _MAGIC, _JSON, _BINARY = 0x46546C67, 0x4E4F534A, 0x004E4942
 
 def glb_of(model: Model) -> bytes | None:
     """Return a model as binary glTF; None if nothing of it is drawn."""
+    from mvsim_core.rendering.vertex_buffers import buffers_of
+
     return _Writer().write(buffers_of(model)) if len(model.triangles) else None
+
+
+def speck() -> bytes:
+    """Return a triangle too small to be seen, of the material that most models have."""
+    vertices = np.zeros((3, 12), np.float32)
+    vertices[1:, :2] = SPECK * np.eye(2)
+    vertices[:, 5] = 1.0
+    whole = SimpleNamespace(
+        texture="", cull_face="NONE", opacity=1.0, clear=False, first=0, corners=3
+    )
+    buffers: Any = SimpleNamespace(vertices=vertices, indices=np.arange(3), stretches=[whole])
+    glb = _Writer().write(buffers)
+    assert glb is not None
+    return glb
 
 
 def linear(colors: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -107,6 +125,8 @@ class _Writer:
 
     def _image(self, texture: str) -> int:
         if texture not in self._images:
+            from mvsim_core.scene3d.textures import pixels_of
+
             pixels = pixels_of(texture, LARGEST_TEXTURE)
             if pixels is None:
                 return -1

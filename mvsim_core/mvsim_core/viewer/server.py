@@ -14,8 +14,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mvsim_core.errors import MvsimError
+from mvsim_core.viewer.client_files import UnknownClientError, client_files
 from mvsim_core.viewer.origins import Origins
 from mvsim_core.viewer.sky import set_sky
+from mvsim_core.viewer.warm_up import warm_up
 
 PORT = 8080
 HINT = "the viewer needs viser: pip install 'mvsim_core[view]'"
@@ -59,6 +61,7 @@ class Server:
         self.url = f"http://{_shown(bind)}:{self.port}"
         self._closed = False
         set_sky(self.viser)
+        warm_up(self.viser)
         if notice:
             self.viser.gui.add_markdown(notice)
         if browser and has_display():
@@ -110,7 +113,7 @@ def _started(bind: str, port: int, origins: Origins) -> Any:
 
 @contextlib.contextmanager
 def _guarded(origins: Origins) -> Iterator[None]:
-    """Let a server of viser that is started meanwhile ask `origins` about each request.
+    """Let a server of viser that is started meanwhile ask `origins`, and serve `ClientFiles`.
 
     viser has no setting for that. Its server runs when its constructor returns, so the function
     that it calls is replaced for so long, and for it alone.
@@ -122,6 +125,8 @@ def _guarded(origins: Origins) -> Iterator[None]:
     def serve(handler: Any, *args: Any, **options: Any) -> Any:
         answer: Any = options.get("process_request")
         if getattr(answer, "__module__", "").startswith("viser."):
+            with contextlib.suppress(UnknownClientError):  # then viser serves its page as it is
+                answer = client_files().answered_before(answer)
             options["process_request"] = origins.asked_before(answer)
         return original(handler, *args, **options)
 

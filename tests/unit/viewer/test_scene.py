@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from mvsim_core import World, load_world
 from mvsim_core.scene3d import Material, solids
 from mvsim_core.scene3d.textures import texture_of
 from mvsim_core.viewer import Viewer
-from mvsim_core.viewer.glb import glb_of, linear
+from mvsim_core.viewer.glb import glb_of, linear, speck
 from mvsim_core.viewer.nodes import quaternions
 from tests.unit.viewer.worlds import ROBOT, SMALL
 
@@ -243,6 +244,25 @@ def test_glass_and_hidden_sides() -> None:
     back = Material(cull_face="BACK")
     assert b'"doubleSided":false' in (glb_of(solids.prism(square, 0.0, 1.0, back)) or b"")
     assert glb_of(solids.prism(square, 0.0, 1.0, Material(cull_face="BOTH"))) is None
+
+
+def test_the_speck_is_of_the_material_of_models() -> None:
+    """A browser compiles one shader for both."""
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    small, large = document(speck()), document(glb_of(solids.prism(square, 0.0, 1.0)) or b"")
+    assert small["materials"] == large["materials"]
+    (one,), (other,) = (d["meshes"][0]["primitives"] for d in (small, large))
+    assert one["attributes"].keys() == other["attributes"].keys()
+    (of_one, of_other) = (
+        [(a["type"], a["componentType"], a.get("normalized")) for a in d["accessors"]]
+        for d in (small, large)
+    )
+    assert of_one == of_other
+
+
+def document(glb: bytes) -> Any:
+    """Return the description in a binary glTF."""
+    return json.loads(glb[20 : 20 + int.from_bytes(glb[12:16], "little")])
 
 
 def test_quaternions() -> None:

@@ -119,6 +119,28 @@ def test_further_names_are_those_of_a_proxy() -> None:
 
 
 # ------------------------------------------------------------------ before there is a world
+def test_shaders_of_a_world_are_compiled_before_it_is_there() -> None:
+    """The speck has as many lights as the world, and stays."""
+    with Server(port=0) as server:
+        before = drawn(server)
+        viewer = Viewer(load_world(text=SMALL), server=server)
+        after = drawn(server)
+        viewer.close()
+    assert {name: kind for name, kind in after.items() if "light" in kind.lower()} == {
+        name: kind for name, kind in before.items() if "light" in kind.lower()
+    }
+    assert before["/speck"] == after["/speck"] == "BatchedGlbMessage"
+    assert "BatchedGlbMessage" in [kind for name, kind in after.items() if name != "/speck"]
+
+
+def drawn(server: Server) -> dict[str, str]:
+    """Return the kinds of the nodes that a browser gets, by name."""
+    messages = server.viser._websock_server._broadcast_buffer.message_from_id.values()
+    return {
+        m.name: type(m).__name__ for m in messages if hasattr(m, "name") and hasattr(m, "props")
+    }
+
+
 def test_a_browser_may_come_before_the_world() -> None:
     with Server(port=0, notice="Loading **a world**") as server:
         asyncio.run(_looks_on(server))
