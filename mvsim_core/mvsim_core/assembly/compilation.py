@@ -4,13 +4,20 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from numba.core import event
 
 from mvsim_core import progress
 
+#: What numba calls for products of matrices.
+BLAS = "scipy.linalg.cython_blas"
 #: Time [s] between two lines.
 PERIOD = 5.0
 FIRST = (
@@ -38,5 +45,25 @@ class Compilations(event.Listener):
 
 @cache
 def report() -> None:
-    """Report compilations from now on, as lines of progress."""
+    """Report compilations from now on, as lines of progress; call it before the first kernel."""
     event.register("numba:compile", Compilations())  # type: ignore[no-untyped-call]
+    _import_array_functions()
+
+
+def _import_array_functions() -> None:
+    """Import numba's functions of arrays without scipy's linear algebra, which takes 0.15 s.
+
+    numba imports `BLAS` to see whether it is there, and again when a compiled function calls it.
+    Kernels call none, so an empty module stands for it in the first import.
+    """
+    arrays = "numba.np.arraymath"
+    scipy = find_spec("scipy")
+    if scipy is None or scipy.origin is None or BLAS in sys.modules or arrays in sys.modules:
+        return
+    if not any((Path(scipy.origin).parent / "linalg").glob("cython_blas.*")):
+        return
+    sys.modules[BLAS] = ModuleType(BLAS)
+    try:
+        import_module(arrays)
+    finally:
+        del sys.modules[BLAS]

@@ -80,11 +80,17 @@ def world_of(
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Suspend garbage collection: loading makes no cycles; collecting would cost a third more."""
+    """Suspend garbage collection: loading makes no cycles; collecting would cost a third more.
+
+    What was made counts as old afterwards, so that no early collection looks at all of it.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if gc.get_freeze_count() == 0:  # else the program has its own way
+            gc.freeze()
+            gc.unfreeze()
         if was_on:
             gc.enable()

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from operator import attrgetter
@@ -123,8 +123,8 @@ class Assembler:
             for i, e in enumerate(spec.elements)
             if isinstance(e, HorizontalPlaneSpec) and e.moves
         ]
-        blocks = [self._block(b) for b in tracked(spec.blocks, "placing blocks")]
-        vehicles = [self._vehicle(v) for v in tracked(spec.vehicles, "placing vehicles")]
+        blocks = self._all(spec.blocks, self._block, "placing blocks")
+        vehicles = self._all(spec.vehicles, self._vehicle, "placing vehicles")
         entities += without_stand_ins_around(blocks, vehicles, self.warn)
         entities += vehicles
         for actor in spec.actors:
@@ -215,6 +215,40 @@ class Assembler:
 
     def _block(self, spec: BlockSpec) -> EntityModel:
         return self._of_kind(spec, self._new_block)
+
+    def _all(
+        self, specs: Sequence[S], build: Callable[[S], EntityModel], work: str
+    ) -> list[EntityModel]:
+        """Return the models of specs: the first of each kind is built, the others copied at once.
+
+        Kinds are told apart by the identity of values, which the reader lets equal specs share,
+        unless they follow one another; what else is equal, `build` finds.
+        """
+        kinds: dict[tuple[int, ...], tuple[EntityModel, list[int]]] = {}
+        models: list[Any] = [None] * len(specs)
+        last: Any = None
+        alike: list[int] = []  # places of further specs with the values `last`
+        for place, spec in enumerate(tracked(specs, work)):
+            values = _VALUES[type(spec)](spec)
+            if values == last:  # mostly the same objects, which takes no time to see
+                alike.append(place)
+                continue
+            key = tuple(map(id, values))
+            found = kinds.get(key)
+            if found is not None:
+                last, alike = values, found[1]
+                alike.append(place)
+                continue
+            before = len(self.warnings)
+            models[place] = model = build(spec)
+            if len(self.warnings) == before:  # the warning of each entity names it
+                last, alike = values, []
+                kinds[key] = (model, alike)
+        for model, places in kinds.values():
+            others = model.of_all([specs[place] for place in places]) if places else []
+            for place, other in zip(places, others, strict=True):
+                models[place] = other
+        return models
 
     def _of_kind(self, spec: S, build: Callable[[S], EntityModel]) -> EntityModel:
         """Return the model of an entity, by the first one of its kind where there is one."""
@@ -331,6 +365,11 @@ def _shared_fields(spec: type[Spec]) -> tuple[Callable[[Any], Any], Callable[[An
 
 
 _SHARED = {spec: _shared_fields(spec) for spec in (VehicleSpec, BlockSpec)}
+#: Of each class of specs, what reads all values that a kind shares.
+_VALUES = {
+    spec: attrgetter(*(field.name for field in fields(spec) if field.name not in _OWN_FIELDS))
+    for spec in _SHARED
+}
 
 
 def _part(value: Any) -> Any:
@@ -348,18 +387,17 @@ def check_crowds(entities: Iterable[EntityModel]) -> None:
         BuildError: There are too many; the message names the last one.
     """
     reaches: dict[int, float] = {}  # by id of the solids, which entities of a kind share
-    checked = []
-    discs = []
-    for model in entities:
-        if model.solids and model.kind != "actor":
-            reach = reaches.get(id(model.solids))
-            if reach is None:
-                points = model.solids[0].points
-                reach = float(np.sqrt((points * points).sum(axis=1).max()))
-                reaches[id(model.solids)] = reach
-            pose = model.spec.init_pose
-            checked.append(model)
-            discs.append((pose.x, pose.y, reach))
-    if (first := first_crowd(discs)) is not None:
+    checked = [model for model in entities if model.solids and model.kind != "actor"]
+    radii = []
+    for model in checked:
+        reach = reaches.get(id(model.solids))
+        if reach is None:
+            points = model.solids[0].points
+            reach = float(np.sqrt((points * points).sum(axis=1).max()))
+            reaches[id(model.solids)] = reach
+        radii.append(reach)
+    places = np.array([model.spec.init_pose[:2] for model in checked]).reshape(-1, 2)
+    if (first := first_crowd(places, np.array(radii))) is not None:
         model = checked[first]
-        raise crowd_error(model.name, model.spec.where, discs[first][:2])
+        x, y = places[first].tolist()
+        raise crowd_error(model.name, model.spec.where, (x, y))

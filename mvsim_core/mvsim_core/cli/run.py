@@ -29,7 +29,7 @@ from mvsim_core.cli.options import (
     real_time_factor,
 )
 from mvsim_core.cli.view import can_show, serve, watch
-from mvsim_core.heap import settle_heap
+from mvsim_core.heap import settle_heap, without_collections
 
 if TYPE_CHECKING:
     from rich.progress_bar import ProgressBar
@@ -87,6 +87,7 @@ def run(  # noqa: PLR0913 (one argument for each option)
         raise wrong("--keyboard", "the viewer has its own keys: leave out --keyboard or --view")
     files: list[Path] = []
     with ExitStack() as stack:
+        stack.enter_context(without_collections())
         viewer = stack.enter_context(serve(world, port=view_port)) if view else None
         running = loaded(world, var, seed, twist)
         if log is not None:

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -48,20 +48,31 @@ DAYLIGHT = Lights()
 
 
 class _Entity:
-    """The arguments of `Scene3d.add`."""
+    """An entity, with the arguments of `Scene3d.add`."""
+
+    __slots__ = ("_argument", "_parts", "_source", "copy", "key", "number")
 
     def __init__(
-        self, key: Hashable, source: Callable[[], Iterable[Part]], copy: int, number: int
+        self,
+        key: Hashable,
+        source: Callable[[Any], Iterable[Part]],
+        argument: Any,
+        copy: int,
+        number: int,
     ) -> None:
         self.key = key
         self.copy = copy
         self.number = number
         self._source = source
+        self._argument = argument
+        self._parts: tuple[Part, ...] | None = None
 
-    @cached_property
+    @property
     def parts(self) -> tuple[Part, ...]:
         """Its parts, made when they are needed first."""
-        return tuple(self._source())
+        if self._parts is None:
+            self._parts = tuple(self._source(self._argument))
+        return self._parts
 
 
 class Scene3d:
@@ -128,14 +139,38 @@ class Scene3d:
         Raises:
             ValueError: There is an entity with this key.
         """
-        if key in self._entities:
-            raise ValueError(f"the scene already holds {key!r}")
-        entity = self._entities[key] = _Entity(key, source, copy, self._added)
-        self._by_copy.setdefault(copy, {})[key] = entity
-        self._added += 1
-        self.version += 1
-        for layout in self._layouts_of(copy):
-            layout.add(key, entity.parts)
+        self.add_all([key], lambda _: source(), [None], [copy])
+
+    def add_all(
+        self,
+        keys: Sequence[Hashable],
+        source: Callable[[Any], Iterable[Part]],
+        arguments: Iterable[Any],
+        copies: Iterable[int],
+    ) -> None:
+        """Take in entities as `add` does.
+
+        Args:
+            keys: Of each entity.
+            source: Called with the argument of an entity for its parts.
+            arguments: One for each entity.
+            copies: Of each entity.
+
+        Raises:
+            ValueError: There is an entity with one of the keys; none is added then.
+        """
+        if len(set(keys)) < len(keys) or not self._entities.keys().isdisjoint(keys):
+            again = next((key for key in keys if key in self._entities), keys)
+            raise ValueError(f"the scene already holds {again!r}")
+        numbers = range(self._added, self._added + len(keys))
+        added = list(map(_Entity, keys, repeat(source), arguments, copies, numbers))
+        self._entities.update(zip(keys, added, strict=True))
+        self._added += len(keys)
+        self.version += len(keys)
+        for entity in added:
+            self._by_copy.setdefault(entity.copy, {})[entity.key] = entity
+            for layout in self._layouts_of(entity.copy) if self._layouts else ():
+                layout.add(entity.key, entity.parts)
 
     def remove(self, key: Hashable) -> None:
         """Take out an entity, as fast as `add`; models without other users are dropped.

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,14 @@ class Blocks:
         first = self.end
         self.end += size
         return first
+
+    def take_all(self, size: int, count: int) -> Sequence[int]:
+        """Return the first indices of as many blocks as calls of `take` would give."""
+        if self._free.get(size) or size == 0:
+            return [self.take(size) for _ in range(count)]
+        first = self.end
+        self.end += size * count
+        return range(first, self.end, size)
 
     def give(self, first: int, size: int) -> None:
         """Take a block back."""

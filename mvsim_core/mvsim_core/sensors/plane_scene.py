@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -174,15 +175,15 @@ class PlaneScene:
         Raises:
             ValueError: A body is here already, or a solid is no polygon or circle.
         """
-        for row in rows:
-            if row in self._places:
-                raise ValueError(f"the scene has the body of row {row} already")
+        if not self._places.keys().isdisjoint(rows):
+            row = next(row for row in rows if row in self._places)
+            raise ValueError(f"the scene has the body of row {row} already")
         if not solids:
             return
         packed = _packed(tuple(_key(solid) for solid in solids))
         n, m, count = len(packed.shapes), len(packed.corners), len(rows)
-        firsts = np.array([self._shape_blocks.take(n) for _ in rows], np.int64)
-        corner0 = np.array([self._corner_blocks.take(m) for _ in rows], np.int64)
+        firsts = np.array(self._shape_blocks.take_all(n, count), np.int64)
+        corner0 = np.array(self._corner_blocks.take_all(m, count), np.int64)
         self._local = _with_room(self._local, self._shape_blocks.end, self._corner_blocks.end)
         self._placed = _with_room(self._placed, self._shape_blocks.end, self._corner_blocks.end)
         shape_rows = (firsts[:, None] + np.arange(n)).ravel()
@@ -233,7 +234,7 @@ class PlaneScene:
                 self._outline_blocks.give(start, room)
             group["start"], group["room"] = start, room = target, wider
         group["count"] = end
-        self._places.update((row, (copy, count + k)) for k, row in enumerate(rows))
+        self._places.update(zip(rows, zip(repeat(copy), range(count, end)), strict=False))
         return slice(start + count, start + end)
 
     # ------------------------------------------------------------ scans

@@ -102,18 +102,26 @@ class ContactData:
         Raises:
             ValueError: A body is < -1; no shape is added then.
         """
+        bodies = np.array([body for body, _, _ in shapes], np.int64)
+        owners = np.array([owner for _, owner, _ in shapes], np.int64)
+        return self._add(bodies, owners, [shape for _, _, shape in shapes])
+
+    def add_to_bodies(self, bodies: IntArray, shapes: Sequence[ConvexShape]) -> list[int]:
+        """Add convex polygons to rows of BODY that own them, each to one; return their rows."""
+        return self._add(bodies, bodies, shapes)
+
+    def _add(self, bodies: IntArray, owners: IntArray, shapes: Sequence[ConvexShape]) -> list[int]:
         if not shapes:
             return []
-        bodies = np.array([body for body, _, _ in shapes], np.int64)
         if bodies.min() < FIXED:
             raise ValueError(f"body must be a row or -1, got {bodies.min()}")
-        rows = self.shapes.add_all([shape.row for _, _, shape in shapes])
+        rows = self.shapes.add_all([shape.row for shape in shapes])
         # tables that get and lose the same rows have them at equal places
         self._boxes.add_all([NO_BOX] * len(shapes))
-        vertices = self.vertices.add_all([shape.vertices for _, _, shape in shapes])
+        vertices = self.vertices.add_all([shape.vertices for shape in shapes])
         table, ids = self.shapes.rows, np.array(rows, np.int64)
         table["body"][ids] = bodies
-        table["owner"][ids] = [owner for _, owner, _ in shapes]
+        table["owner"][ids] = owners
         table["serial"][ids] = np.arange(self._serial, self._serial + len(shapes))
         table["vertex"][ids] = vertices
         self._serial += len(shapes)

@@ -19,14 +19,15 @@ import dataclasses
 import inspect
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from itertools import repeat
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from mvsim_core.errors import UnknownName
-from mvsim_core.registry import REGISTRIES
+from mvsim_core.registry import REGISTRIES, plugins
 from mvsim_core.specs import converters
 from mvsim_core.specs.converters import Color, Converter
 
@@ -111,6 +112,31 @@ def changed(spec: S, fields: Mapping[str, Any]) -> S:
     for name, value in fields.items():
         setters[name](copy, value)
     return copy
+
+
+def copies(spec: S, fields: Mapping[str, Sequence[Any]]) -> list[S]:
+    """Return copies of a spec that have other values of some fields, each its own.
+
+    Args:
+        spec: The spec.
+        fields: The values of each field, one a copy.
+    """
+    cls = type(spec)
+    if cls not in _COPIERS:
+        _COPIERS[cls] = _copier_of(cls)
+    copier = _COPIERS[cls]
+    if copier is None:
+        columns = zip(*fields.values(), strict=True)
+        return [
+            dataclasses.replace(spec, **dict(zip(fields, row, strict=True))) for row in columns
+        ]
+    values, setters = copier
+    count = len(next(iter(fields.values())))
+    made: list[S] = list(map(object.__new__, repeat(cls, count)))
+    for (name, put), value in zip(setters.items(), values(spec), strict=True):
+        # field by field, for all copies: so the loops are those of the interpreter itself
+        deque(map(put, made, fields.get(name, repeat(value))), maxlen=0)
+    return made
 
 
 def _copier_of(cls: type[Spec]) -> _Copier | None:
@@ -302,7 +328,7 @@ class Variants(Mapping[str, Spec]):
     def load_plugins(self) -> None:
         """Add the specs of installed plug-ins; a broken one is logged and skipped."""
         group, self._group = self._group, ""
-        for point in entry_points(group=group) if group else ():
+        for point in plugins(group) if group else ():
             name = point.name.rpartition("/")[2]  # a controller may be "dynamics/controller"
             if name in self._known:
                 continue

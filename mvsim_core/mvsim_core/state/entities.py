@@ -9,8 +9,11 @@
 from __future__ import annotations
 
 import secrets
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +28,13 @@ from mvsim_core.state.arrays import (
     STATIC,
     WHEEL,
     FloatArray,
+    IntArray,
     Rows,
 )
-from mvsim_core.state.rows import copy_rows, zero_rows
+from mvsim_core.state.rows import zero_rows
 
 NO_TWIST = (0.0, 0.0, 0.0)
-#: Where `set_motion` writes in a row of BODY, all of whose fields have 8 bytes; one assignment
+#: Where `set_motions` writes in a row of BODY, all of whose fields have 8 bytes; one assignment
 #: takes a tenth of the time of one for each field.
 _MOTION = [
     BODY.fields[name][1] // 8  # type: ignore[index]
@@ -147,13 +151,25 @@ class EntityModel(Immutable):
 
     def of(self, spec: Any) -> EntityModel:
         """Return the model of a spec that differs from this one's in name and pose alone."""
-        body = copy_rows(self.body)
-        set_motion(body, spec.init_pose, spec.init_vel if self.dynamic else NO_TWIST, self.inertia)
-        body.flags.writeable = False
+        return self.of_all([spec])[0]
+
+    def of_all(self, specs: Sequence[Any]) -> list[EntityModel]:
+        """Return the models of specs that differ from this one's in name and pose alone."""
+        bodies = np.ndarray(len(specs), BODY, bytearray(self.body.tobytes() * len(specs)))
+        numbers = chain.from_iterable([spec.init_pose for spec in specs])
+        poses = np.fromiter(numbers, np.float64, 6 * len(specs)).reshape(-1, 6)
+        twist = specs[0].init_vel if self.dynamic else NO_TWIST
+        set_motions(bodies, poses, np.tile(twist, (len(specs), 1)), self.inertia)
+        bodies.flags.writeable = False
         # All else is shared; the constructor would take longer than what it makes.
-        other = object.__new__(EntityModel)
-        other.__dict__.update(self.__dict__, name=spec.name, spec=spec, body=body)
-        return other
+        models = []
+        for k, spec in enumerate(specs):
+            model = object.__new__(EntityModel)
+            values = model.__dict__
+            values.update(self.__dict__)
+            values["name"], values["spec"], values["body"] = spec.name, spec, bodies[k : k + 1]
+            models.append(model)
+        return models
 
     @property
     def movable(self) -> bool:
@@ -247,6 +263,12 @@ def new_token() -> int:
     return secrets.randbits(62)
 
 
+def new_tokens(count: int) -> list[int]:
+    """Return as many numbers of which each is as `new_token` gives them."""
+    numbers: list[int] = (np.frombuffer(secrets.token_bytes(8 * count), np.uint64) >> 2).tolist()
+    return numbers
+
+
 def body_row(
     pose: tuple[float, float, float, float, float, float],
     twist: tuple[float, float, float],
@@ -277,9 +299,43 @@ def set_motion(
     inertia: Inertia,
 ) -> None:
     """Give one row of BODY a pose and a velocity; arguments as in `body_row`."""
-    vx, vy, wz = twist
-    c, s = float(np.cos(pose[5])), float(np.sin(pose[5]))
-    cvx, cvy = c * vx - s * vy, s * vx + c * vy
-    vx = cvx + wz * (s * inertia.com_x + c * inertia.com_y)
-    vy = cvy - wz * (c * inertia.com_x - s * inertia.com_y)
-    row.view(np.float64)[_MOTION] = (*pose, cvx, cvy, wz, wz, vx, vy)
+    set_motions(row, np.array([pose]), np.array([twist]), inertia)
+
+
+def set_motions(rows: Rows, poses: FloatArray, twists: FloatArray, inertia: Inertia) -> None:
+    """Give contiguous rows (n,) of BODY poses (n, 6) and velocities (n, 3), as in `body_row`."""
+    vx, vy, wz = twists.T
+    c, s = np.cos(poses[:, 5]), np.sin(poses[:, 5])
+    motion = np.empty((len(rows), len(_MOTION)))
+    motion[:, :6] = poses
+    motion[:, 6], motion[:, 7] = c * vx - s * vy, s * vx + c * vy
+    motion[:, 8] = motion[:, 9] = wz
+    motion[:, 10] = motion[:, 6] + wz * (s * inertia.com_x + c * inertia.com_y)
+    motion[:, 11] = motion[:, 7] - wz * (c * inertia.com_x - s * inertia.com_y)
+    rows.view(np.float64).reshape(len(rows), -1)[:, _MOTION] = motion
+
+
+def new_entities(columns: Mapping[str, Iterable[Any]], count: int) -> list[Entity]:
+    """Return entities with values for all their fields, one of each column an entity.
+
+    Field by field for all of them, so that the loops are those of the interpreter; the constructor
+    takes four times as long.
+    """
+    entities = list(map(object.__new__, repeat(Entity, count)))
+    for field_, values in columns.items():
+        deque(map(getattr(Entity, field_).__set__, entities, values), maxlen=0)
+    return entities
+
+
+def kinds_of(entities: Sequence[Entity]) -> list[IntArray]:
+    """Return the places of all entities of each kind, those of one kind together.
+
+    Entities are of a kind if their models are made one from another and have the same solids.
+    """
+    keys = [(id(entity.model.wheels), id(entity.model.solids)) for entity in entities]
+    if len(set(keys)) == 1:
+        return [np.arange(len(entities))]
+    found: dict[tuple[int, int], list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return [np.array(places) for places in found.values()]

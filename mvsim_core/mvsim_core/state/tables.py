@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import accumulate
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mvsim_core.state.arrays import CACHE_LINE, IntArray
-from mvsim_core.state.rows import copy_rows
+from mvsim_core.state.rows import LARGE, bytes_of
 
+T = TypeVar("T", bound="Table")
 #: Rows of a table before it grows for the first time.
 FIRST_CAPACITY = 8
 
@@ -78,7 +80,18 @@ class Table:
         for block in blocks:
             if block.dtype is not dtype and len(block) and block.dtype != dtype:
                 raise TypeError(f"the rows of a block must be {dtype}, got {block.dtype}")
-        begin = end = len(self.rows)
+        if len({*map(id, blocks)}) == 1 and not self._free.get(len(blocks[0])):
+            return self._add_equal(blocks[0], len(blocks))
+        written = [block.tobytes() for block in blocks]
+        # As bytes: numpy copies a single structured row field by field, a hundred times as slowly.
+        begin = len(self.rows)
+        if not any(self._free.values()):
+            sizes = list(map(len, blocks))
+            ends = list(accumulate(sizes, initial=begin))
+            self._reserve(ends[-1])
+            self._memory[begin * self._size : ends[-1] * self._size] = b"".join(written)
+            return [first if count else 0 for first, count in zip(ends, sizes, strict=False)]
+        end = begin
         firsts = []
         for block in blocks:
             count = len(block)
@@ -88,15 +101,18 @@ class Table:
                 firsts.append(end if count else 0)
                 end += count
         self._reserve(end)
-        # As bytes: numpy copies a single structured row field by field, a hundred times as slowly.
-        size, memory = self._size, self._memory
-        written = [block.tobytes() for block in blocks]
-        if sum(map(len, written)) == (end - begin) * size:  # no free block was used
-            memory[begin * size : end * size] = b"".join(written)
-        else:
-            for first, rows in zip(firsts, written, strict=True):
-                memory[first * size : first * size + len(rows)] = rows
+        size = self._size
+        for first, rows in zip(firsts, written, strict=True):
+            self._memory[first * size : first * size + len(rows)] = rows
         return firsts
+
+    def _add_equal(self, block: Any, count: int) -> list[int]:
+        """Copy a block in as often as is said, at the end."""
+        begin, rows = len(self.rows), len(block)
+        self._reserve(begin + count * rows)
+        end = begin + count * rows
+        self._memory[begin * self._size : end * self._size] = block.tobytes() * count
+        return list(range(begin, end, rows)) if rows else [0] * count
 
     def add_singly(self, rows: Any) -> list[int]:
         """Copy contiguous rows in, each as a block of its own; return where `add` puts each."""
@@ -128,12 +144,20 @@ class Table:
         whole = np.zeros(capacity * self._size + CACHE_LINE, np.uint8)
         begin = -whole.ctypes.data % CACHE_LINE
         self._memory = whole.data[begin : begin + capacity * self._size]
-        self._memory[: len(rows) * self._size] = rows.tobytes()
+        large = rows.nbytes > LARGE
+        content = bytes_of(rows).data.cast("B") if large else rows.tobytes()
+        self._memory[: len(rows) * self._size] = content
         self._buffer = np.ndarray((capacity, *rows.shape[1:]), rows.dtype, self._memory)
 
     def __getstate__(self) -> tuple[Any, Any, dict[int, list[int]]]:
         """Return what a copy or pickle consists of: the used rows without spare capacity."""
-        return copy_rows(self.rows), self._empty, {k: list(v) for k, v in self._free.items()}
+        return self.rows, self._empty, {k: list(v) for k, v in self._free.items()}
+
+    def __deepcopy__(self: T, memo: dict[int, Any]) -> T:
+        """Return an independent copy; the rows are copied once, as they may be many."""
+        other = object.__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        return other
 
     def __setstate__(self, state: tuple[Any, Any, dict[int, list[int]]]) -> None:
         """Restore from a state of `__getstate__`, sharing nothing with it."""

@@ -8,20 +8,23 @@ Derived from the model and the entities alone, so it can be rebuilt at any time.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.solver.contact_types import NO_WALLS, WALL
-from mvsim_core.state.arrays import FloatArray, Row, Rows, State
-from mvsim_core.state.entities import Entity, EntityModel
+from mvsim_core.state.arrays import FloatArray, IntArray, Row, Rows, State
+from mvsim_core.state.entities import Entity, EntityModel, kinds_of
+from mvsim_core.state.rows import bytes_of, zero_rows
 from mvsim_core.state.tables import Table, spread
 from mvsim_core.terrain.attitude import MAX_CONTACTS
 from mvsim_core.terrain.following import SUPPORT, follow_kernel, settle_kernel
-from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error
+from mvsim_core.terrain.nearby import MAX_CROWD, Nearby, crowd_error, levels_of
 from mvsim_core.terrain.rates import keep_attitude, rates_kernel
+from mvsim_core.terrain.standing import PLACED, stand_together
 from mvsim_core.terrain.steps import CLIMBABLE, PROBE, steps_kernel
 from mvsim_core.terrain.surface import (
     BUMP,
@@ -41,6 +44,9 @@ STEPS_AT_REST, SETTLED = 500, 1e-12
 ENOUGH_SUPPORTS = 3
 NO_PROBES: Rows = np.zeros(0, PROBE)
 CORNER = np.dtype(("f8", (2,)))
+#: Blocks that are put on the ground together, if there are not more other pieces of ground than
+#: MOST_KNOWN; fewer are put there one by one.
+MANY, MOST_KNOWN = 64, 64
 #: Kinds of entities whose supports are kept; a world has few, or no two entities of one.
 MOST_STANCES = 64
 
@@ -71,7 +77,9 @@ class Ground:
         self._floors: set[float] = set()
         self._carried: set[int] = set()  # pieces in the frame of a body
         self._stances: dict[tuple[int, int], tuple[Rows, Rows, EntityModel]] = {}
-        self._blocks: dict[int, list[tuple[str, int, int]]] = {}  # token -> rows of tables
+        # By token: a row of pieces, the first corner and their number; rows of other tables.
+        self._tops: dict[int, tuple[int, int, int]] = {}
+        self._blocks: dict[int, list[tuple[str, int, int]]] = {}
 
     # ------------------------------------------------------------ the ground
     @property
@@ -90,39 +98,47 @@ class Ground:
         piece["body"], piece["c"], piece["far"] = -1, 1.0, _reach(piece[0])
         self._nearby.add(self._pieces.add(piece), 0.0, 0.0, float(piece["far"][0]))
 
-    def _add_pieces(self, entities: Sequence[Entity], bodies: Rows) -> dict[int, int]:
-        """Add the ground that entities are; return the rows of its pieces, by rows of BODY."""
-        tops: dict[Hashable, Top | None] = {}  # entities of a kind share it
-        given = []
-        for entity in entities:
-            if entity.kind not in ("block", "plane"):
-                continue
-            spec, model = entity.spec, entity.model
-            key: Hashable = id(spec)
-            if entity.kind == "block":
-                key = id(model.outline), model.top, spec.static, spec.intangible, id(spec.geometry)
-            if key not in tops:
-                tops[key] = _top_of(entity)
-            top = tops[key]
-            if top is not None:
-                given.append((entity, top))
+    def _add_pieces(
+        self, entities: Sequence[Entity], kinds: Sequence[IntArray], bodies: Rows
+    ) -> IntArray:
+        """Add the ground that entities are; return the row of the piece of each, -1: it has none.
+
+        `kinds` are the places of the entities of each kind, which have equal pieces.
+        """
+        owned: IntArray = np.full(len(entities), -1)
+        tops = [(places, _top_of(entities[places[0]])) for places in kinds]
+        given = [(places, top) for places, top in tops if top is not None]
         if not given:
-            return {}
-        pieces = np.ndarray(len(given), PIECE, bytearray(b"".join(t.piece for _, t in given)))
-        pieces["body"] = owners = [entity.row for entity, _ in given]
-        corners = self._corners.add_all([top.corners for _, top in given])
+            return owned
+        order = np.sort(np.concatenate([places for places, _ in given]))
+        pieces = zero_rows(len(order), PIECE)
+        outlines = [given[0][1].corners] * len(order)
+        for places, top in given:
+            at = np.searchsorted(order, places)
+            bytes_of(pieces)[at] = np.frombuffer(top.piece, np.uint8)
+            for place in at.tolist() if len(given) > 1 else ():
+                outlines[place] = top.corners
+        adding = [entities[place] for place in order.tolist()]
+        pieces["body"] = [entity.row for entity in adding]
+        corners = self._corners.add_all(outlines)
         pieces["first"] = corners
         place_kernel(pieces, bodies)
         rows = self._pieces.add_singly(pieces)
-        for (entity, top), row, corner in zip(given, rows, corners, strict=True):
-            blocks = self._blocks.setdefault(entity.token, [])
-            blocks += (("pieces", row, 1), ("corners", corner, len(top.corners)))
+        owned[order] = rows
+        tokens = [entity.token for entity in adding]
+        blocks = zip(rows, corners, pieces["corners"].tolist(), strict=True)
+        self._tops.update(zip(tokens, blocks, strict=True))
         self._carried.update(rows)
-        return dict(zip(owners, rows, strict=True))
+        return owned
 
     def _enter(self, entity: Entity, row: int, place: tuple[float, float], bodies: Rows) -> None:
         """Let others find the piece of an entity at its place [m]; BuildError in a crowd."""
         crowd = self._nearby.add(row, *place, float(self._pieces.rows["far"][row]))
+        self._check_crowd(entity, crowd, place, bodies)
+
+    def _check_crowd(
+        self, entity: Entity, crowd: int, place: tuple[float, float], bodies: Rows
+    ) -> None:
         # further copies of a replicated world repeat the places of the first one
         if crowd > MAX_CROWD and bodies["copy"][entity.row] == 0:
             raise crowd_error(entity.name, entity.spec.where, place)
@@ -177,29 +193,66 @@ class Ground:
             new: Whether those whose height follows from the ground are put on it, each on those
                 before it.
         """
-        fitted: list[Entity] = []
         entities, bodies = list(entities), data.bodies
-        pieces = self._add_pieces(entities, bodies)
-        heights, rows = self._pieces.rows["pz"], [entity.row for entity in entities]
-        leaders = bodies["leader"][rows].tolist()
-        places = zip(*(bodies[k][rows].tolist() for k in ("x", "y", "yaw", "z")), strict=True)
-        for entity, leader, (x, y, yaw, z) in zip(entities, leaders, places, strict=True):
-            model, piece = entity.model, pieces.get(entity.row)
-            if new and model.on_ground:
-                stands = self.standing_height(model, (x, y, yaw), z)
-                if stands != z:
-                    bodies["z"][entity.row] = stands
-                    if piece is not None:
-                        heights[piece] = stands
-            if piece is not None:
-                self._enter(entity, piece, (x, y), bodies)
-            if leader < 0 and self._is_fitted(model):
-                fitted.append(entity)
+        if not entities:
+            return
+        kinds = kinds_of(entities)
+        pieces = self._add_pieces(entities, kinds, bodies)
+        begin = 0
+        for are_blocks, some in groupby(entities, key=_is_block):
+            alike = list(some)
+            own = pieces[begin : begin + len(alike)]
+            if new and are_blocks and len(alike) >= MANY and len(self._nearby) <= MOST_KNOWN:
+                self._stand_together(alike, own, bodies)
+            else:
+                self._stand_singly(alike, own.tolist(), bodies, new=new)
+            begin += len(alike)
+        fits = np.zeros(len(entities), bool)
+        for places in kinds:
+            fits[places] = _is_fitted(entities[places[0]].model)
+        fits &= bodies["leader"][[entity.row for entity in entities]] < 0
+        fitted = [entities[place] for place in np.flatnonzero(fits)]
         stances = [self._stance(entity.model) for entity in fitted]
         if fitted:
             supports, probes = zip(*stances, strict=True)
             self._add_rows(fitted, "supports", self._supports, supports)
             self._add_rows(fitted, "probes", self._probes, probes)
+
+    def _stand_singly(
+        self, entities: Sequence[Entity], pieces: Sequence[int], bodies: Rows, *, new: bool
+    ) -> None:
+        """Put entities on the ground, if they are new, and let others find their pieces."""
+        heights, rows = self._pieces.rows["pz"], [entity.row for entity in entities]
+        places = zip(*(bodies[k][rows].tolist() for k in ("x", "y", "yaw", "z")), strict=True)
+        for entity, piece, (x, y, yaw, z) in zip(entities, pieces, places, strict=True):
+            model = entity.model
+            if new and model.on_ground:
+                stands = self.standing_height(model, (x, y, yaw), z)
+                if stands != z:
+                    bodies["z"][entity.row] = stands
+                    if piece >= 0:
+                        heights[piece] = stands
+            if piece >= 0:
+                self._enter(entity, piece, (x, y), bodies)
+
+    def _stand_together(self, blocks: Sequence[Entity], own: IntArray, bodies: Rows) -> None:
+        """Do the same for new blocks, when there are few pieces besides theirs."""
+        placed = np.zeros(len(blocks), PLACED)
+        placed["row"] = [block.row for block in blocks]
+        placed["piece"] = own
+        placed["half"] = 0.5 * np.array([block.model.top for block in blocks])
+        placed["stands"] = [block.model.on_ground for block in blocks]
+        found = np.flatnonzero(own >= 0)
+        reaches = self._pieces.rows["far"][own[found]]
+        placed["size"][found] = 2.0 ** levels_of(reaches)
+        known = np.array(list(self._nearby), np.int64)
+        stand_together(bodies, placed, self.surface, known)
+        rows = placed["row"][found]
+        places = np.column_stack((bodies["x"][rows], bodies["y"][rows]))
+        crowds = self._nearby.add_all(own[found].tolist(), places, reaches)
+        for crowd, block, row in zip(crowds, found.tolist(), range(len(found)), strict=True):
+            if crowd > MAX_CROWD:
+                self._check_crowd(blocks[block], crowd, tuple(places[row].tolist()), bodies)
 
     def _add_rows(
         self, entities: Sequence[Entity], name: str, table: Table, blocks: Sequence[Rows]
@@ -210,12 +263,6 @@ class Ground:
         for entity, first, count in zip(entities, firsts, counts, strict=True):
             if count:
                 self._keep(entity, name, first, count)
-
-    def _is_fitted(self, model: EntityModel) -> bool:
-        """Return whether an entity stands on the ground unless another one carries it."""
-        if model.kind == "block":
-            return model.dynamic
-        return model.kind == "vehicle" and model.movable
 
     def _stance(self, model: EntityModel) -> tuple[Rows, Rows]:
         """Return the supports and probes of an entity without the rows that they belong to."""
@@ -231,32 +278,34 @@ class Ground:
             self._stances[key] = (*stance, model)
         return self._stances[key][:2]
 
-    def has_relief(self, entity: Entity, z: float) -> bool:
-        """Return whether the ground is more than one level floor once an entity is there at z [m].
+    def gives_relief(self, entities: Sequence[Entity], heights: Sequence[float]) -> bool:
+        """Return whether the ground is more than one level floor with entities at heights [m].
 
         Tops of blocks do not count on one level floor: nothing can climb them.
         """
-        geometry = getattr(entity.spec, "geometry", None)
-        if self.maps or entity.kind == "plane":
-            return True
-        if geometry is not None and geometry.type in ("ramp", "semi_cylinder_bump"):
-            return True
         floors = self._floors or {0.0}
-        return len(floors) > 1 or (entity.model.movable and z not in floors)
+        if entities and (self.maps or len(floors) > 1):
+            return True
+        for places in kinds_of(entities):
+            entity = entities[places[0]]
+            if _is_uneven(entity):
+                return True
+            if entity.model.movable and not {heights[place] for place in places} <= floors:
+                return True
+        return False
 
     def remove(self, entity: Entity) -> None:
         """Remove an entity."""
-        tables = {
-            "pieces": self._pieces,
-            "corners": self._corners,
-            "supports": self._supports,
-            "probes": self._probes,
-        }
+        top = self._tops.pop(entity.token, None)
+        if top is not None:
+            piece, corner, corners = top
+            self._pieces.remove(piece)
+            self._nearby.remove(piece)
+            self._carried.discard(piece)
+            self._corners.remove(corner, corners)
+        tables = {"supports": self._supports, "probes": self._probes}
         for name, first, count in self._blocks.pop(entity.token, []):
             tables[name].remove(first, count)
-            if name == "pieces":
-                self._nearby.remove(first)
-                self._carried.discard(first)
 
     def refit(self, entity: Entity, data: GroundState) -> None:
         """Adapt an entity to another state: its pose, and whether it is a follower."""
@@ -274,13 +323,13 @@ class Ground:
 
     def moved(self, entity: Entity, bodies: Rows) -> None:
         """Update the pieces of ground of an entity that was moved."""
-        for name, first, _ in self._blocks.get(entity.token, ()):
-            if name == "pieces":
-                piece = self._pieces.rows[first : first + 1]
-                place_kernel(piece, bodies)
-                self._nearby.remove(first)
-                px, py, far = (float(piece[k][0]) for k in ("px", "py", "far"))
-                self._nearby.add(first, px, py, far)
+        if entity.token in self._tops:
+            first = self._tops[entity.token][0]
+            piece = self._pieces.rows[first : first + 1]
+            place_kernel(piece, bodies)
+            self._nearby.remove(first)
+            px, py, far = (float(piece[k][0]) for k in ("px", "py", "far"))
+            self._nearby.add(first, px, py, far)
 
     def settle(self, entity: Entity, state: GroundState) -> None:
         """Put an entity on the ground at its place, with the attitude of the ground.
@@ -332,12 +381,10 @@ class Ground:
 
     def carries(self, entity: Entity) -> list[tuple[float, float, float]]:
         """Return x, y and radius [m] of the discs in which an entity is ground for others."""
-        rows = self._pieces.rows
-        return [
-            (float(rows["px"][first]), float(rows["py"][first]), float(rows["far"][first]))
-            for name, first, _ in self._blocks.get(entity.token, ())
-            if name == "pieces"
-        ]
+        if entity.token not in self._tops:
+            return []
+        piece = self._pieces.rows[self._tops[entity.token][0]]
+        return [(float(piece["px"]), float(piece["py"]), float(piece["far"]))]
 
     def apply(self, state: GroundState, dt: float) -> None:
         """Write z, roll, pitch and slope of what stands on it, and the rates of vehicles."""
@@ -364,6 +411,24 @@ class Ground:
         self._blocks.setdefault(entity.token, []).append((table, first, count))
 
 
+def _is_fitted(model: EntityModel) -> bool:
+    """Return whether an entity stands on the ground unless another one carries it."""
+    if model.kind == "block":
+        return model.dynamic
+    return model.kind == "vehicle" and model.movable
+
+
+def _is_block(entity: Entity) -> bool:
+    return entity.model.kind == "block"
+
+
+def _is_uneven(entity: Entity) -> bool:
+    """Return whether an entity is ground that is not level, or moves."""
+    geometry = getattr(entity.spec, "geometry", None)
+    slopes = geometry is not None and geometry.type in ("ramp", "semi_cylinder_bump")
+    return slopes or entity.kind == "plane"
+
+
 class Top(NamedTuple):
     """The ground that entities of a kind are."""
 
@@ -374,6 +439,8 @@ class Top(NamedTuple):
 def _top_of(entity: Entity) -> Top | None:
     """Return a plane that moves, or the top of a block: a ramp, a bump, or flat; None: none."""
     spec, model = entity.spec, entity.model
+    if model.kind not in ("block", "plane"):
+        return None
     corners = np.zeros((0, 2))
     if entity.kind == "plane":
         piece = _plane(spec, 0.0, 0.0, 0.0)

@@ -8,7 +8,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from mvsim_core.errors import BuildError, Problem
+from mvsim_core.state.arrays import FloatArray, IntArray
 
 #: More discs of one size in one place are an error: contacts grow by the square of their number.
 MAX_CROWD = 300
@@ -44,6 +47,34 @@ class Nearby:
         self._homes[item] = cell
         return len(cell)
 
+    def __len__(self) -> int:
+        """Return the number of discs."""
+        return len(self._homes)
+
+    def __iter__(self) -> Iterator[int]:
+        """Iterate over the items."""
+        return iter(self._homes)
+
+    def add_all(
+        self, items: Sequence[int], places: FloatArray, reaches: FloatArray
+    ) -> Iterator[int]:
+        """Add discs at places (n, 2) [m] as `add` does; yield after each what `add` returns."""
+        levels = levels_of(reaches)
+        sizes = 2.0**levels
+        wide = reaches > 2.0**LARGEST
+        self._levels.update(np.unique(levels[~wide]).tolist())
+        columns = (places / sizes[:, None] // 1.0).T.tolist()
+        cells = zip(levels.tolist(), *columns, strict=True)
+        discs = zip(*places.T.tolist(), reaches.tolist(), items, strict=True)
+        known, homes = self._cells, self._homes
+        for key, disc, is_wide in zip(cells, discs, wide.tolist(), strict=True):
+            cell = self._wide if is_wide else known.get(key)
+            if cell is None:
+                cell = known[key] = []
+            cell.append(disc)
+            homes[disc[3]] = cell
+            yield len(cell)
+
     def remove(self, item: int) -> None:
         """Remove the disc that was last added for an item."""
         cell = self._homes.pop(item)
@@ -72,17 +103,32 @@ def level_of(reach: float) -> int:
     return max(SMALLEST, math.frexp(reach)[1])
 
 
-def first_crowd(discs: Sequence[tuple[float, float, float]]) -> int | None:
-    """Return the first of discs (x, y, reach) [m] that is one too many in its cell, if any is."""
-    counts: dict[Cell, int] = {}
-    for i, (x, y, reach) in enumerate(discs):
-        level = level_of(reach)
-        size = 2.0**level
-        cell = (level, x // size, y // size)
-        counts[cell] = count = counts.get(cell, 0) + 1
-        if count > MAX_CROWD:
-            return i
-    return None
+def levels_of(reaches: FloatArray) -> IntArray:
+    """Return `level_of` each of many sizes [m]."""
+    levels: IntArray = np.maximum(np.frexp(reaches)[1].astype(np.int64), SMALLEST)
+    return levels
+
+
+def first_crowd(places: FloatArray, reaches: FloatArray) -> int | None:
+    """Return the first disc that is one too many in its cell, if any is.
+
+    Args:
+        places: (n, 2) m, centres of discs.
+        reaches: (n,) m, their radii.
+    """
+    if len(reaches) <= MAX_CROWD:
+        return None
+    levels = levels_of(reaches)
+    x, y = (places / 2.0 ** levels[:, None] // 1.0).T
+    order = np.lexsort((y, x, levels))  # stable: equal cells stay in order
+    new = np.ones(len(order), bool)
+    new[1:] = False
+    for key in (levels, x, y):
+        new[1:] |= np.diff(key[order]) != 0
+    begins = np.flatnonzero(new)
+    number = np.arange(len(order)) - np.repeat(begins, np.diff([*begins, len(order)]))
+    crowded = order[number >= MAX_CROWD]
+    return int(crowded.min()) if len(crowded) else None
 
 
 def crowd_error(name: str, where: Any, place: tuple[float, float]) -> BuildError:

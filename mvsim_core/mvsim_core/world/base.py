@@ -221,7 +221,7 @@ class Entities:
         if data.relief or z is not None:
             about = height if z is None else z
             height = ground.standing_height(members[0].model, pose, about)
-            if ground.has_relief(members[0], height):
+            if ground.gives_relief(members[:1], [height]):
                 data.relief = True
         leader = data.bodies[root]
         leader["roll"] = leader["pitch"] = 0.0

@@ -9,12 +9,14 @@ part of every snapshot. After MuJoCo's mjData.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
+from mvsim_core.errors import BuildError, Problem
 from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.state.arrays import (
     BODY,
@@ -29,9 +31,19 @@ from mvsim_core.state.arrays import (
     IntArray,
     Rows,
 )
-from mvsim_core.state.entities import Entity, EntityModel, Immutable, new_token
+from mvsim_core.state.entities import (
+    Entity,
+    EntityModel,
+    Immutable,
+    new_entities,
+    new_tokens,
+)
 from mvsim_core.state.indices import Indices
 from mvsim_core.state.tables import SharedTable, Table, spread
+
+#: Fields of an entity for the rows of a vehicle, and their values for what is none.
+VEHICLE_ROWS = ("vehicle_row", "wheel0", "pid0", "limit0", "delay0")
+NO_VEHICLE = (-1, 0, 0, 0, 0)
 
 TABLES: dict[str, tuple[np.dtype[Any], dict[str, int]]] = {
     "bodies": (BODY, {"kind": FREE, "leader": -1}),
@@ -140,6 +152,23 @@ class Data:
         """Free rows of a table."""
         self.tables[table].remove(first, count)
 
+    def check_names(self, models: Sequence[EntityModel]) -> None:
+        """Refuse entities that have names which are used, or given to two of them.
+
+        Raises:
+            BuildError: It names the first of them.
+        """
+        new = {model.name for model in models}
+        if len(new) == len(models) and self.entities.keys().isdisjoint(new):
+            return
+        names = set(self.entities)
+        for model in models:
+            if model.name in names:
+                where = getattr(model.spec, "where", None)
+                text = f"there is already something called {model.name!r}"
+                raise BuildError(Problem.at(where, "", text) if where else text)
+            names.add(model.name)
+
     def add_rows(self, models: Sequence[EntityModel]) -> list[Entity]:
         """Add the rows of entities; their shapes and sensors are added elsewhere.
 
@@ -148,13 +177,21 @@ class Data:
         rows = self.insert_all("bodies", [model.body for model in models])
         bodies = [(row, m) for row, m in zip(rows, models, strict=True) if m.vehicle is not None]
         vehicles = iter(self._add_vehicles(bodies) if bodies else ())
-        entities = []
-        for row, model in zip(rows, models, strict=True):
-            firsts = (-1, 0, 0, 0, 0) if model.vehicle is None else next(vehicles)
-            entity = Entity(model, new_token(), self.added, row, *firsts)
-            self.added += 1
-            self.entities[model.name] = entity
-            entities.append(entity)
+        order = range(self.added, self.added + len(models))
+        columns: dict[str, Iterable[Any]] = {
+            "model": models,
+            "token": new_tokens(len(models)),
+            "order": order,
+            "row": rows,
+        }
+        if bodies:
+            firsts = [NO_VEHICLE if m.vehicle is None else next(vehicles) for m in models]
+            columns |= zip(VEHICLE_ROWS, zip(*firsts, strict=True), strict=True)
+        else:
+            columns |= zip(VEHICLE_ROWS, map(repeat, NO_VEHICLE), strict=True)
+        entities = new_entities(columns, len(models))
+        self.added += len(models)
+        self.entities.update(zip([model.name for model in models], entities, strict=True))
         return entities
 
     def _add_vehicles(

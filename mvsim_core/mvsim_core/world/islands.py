@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import chain
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from mvsim_core.geometry.polygons import convex_parts
 from mvsim_core.geometry.poses import moved
 from mvsim_core.solver.contact_data import ConvexShape, convex_shape
 from mvsim_core.state.arrays import FloatArray
-from mvsim_core.state.entities import Entity, Fixture, Inertia, Solid
+from mvsim_core.state.entities import Entity, Fixture, Inertia, Solid, kinds_of
 from mvsim_core.terrain.ground import Ground
 from mvsim_core.terrain.rates import keep_attitude
 from mvsim_core.world.data import Data
@@ -39,16 +40,20 @@ CHASSIS = ("chassis_mass", "chassis_x", "chassis_y", "com_z")
 
 def add_to_solver(data: Data, entities: Iterable[Entity]) -> None:
     """Add the shapes of entities that are in no island to the contact solver."""
-    known: dict[int, list[ConvexShape]] = {}  # by id of the solids, which entities of a kind share
-    shapes = []
-    for entity in entities:
-        solids, row = entity.model.solids, entity.row
-        if id(solids) not in known:
-            known[id(solids)] = _shapes(solids)
-        shapes += [(row, row, shape) for shape in known[id(solids)]]
-        if entity.model.movable:
-            data.movers.add(row)
-    data.contacts.add_shapes(shapes)
+    entities = list(entities)
+    rows = [entity.row for entity in entities]
+    parts: list[list[ConvexShape]] = [[]] * len(entities)
+    moves = np.zeros(len(entities), bool)
+    for places in kinds_of(entities):
+        model = entities[places[0]].model
+        shapes = _shapes(model.solids)
+        for place in places.tolist():
+            parts[place] = shapes
+        moves[places] = model.movable
+    for place in np.flatnonzero(moves):
+        data.movers.add(rows[place])
+    owners = np.repeat(np.array(rows, np.int64), list(map(len, parts)))
+    data.contacts.add_to_bodies(owners, list(chain.from_iterable(parts)))
 
 
 def add_fixture_to_solver(data: Data, owner: int, fixture: Fixture) -> None:

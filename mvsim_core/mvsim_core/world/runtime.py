@@ -8,7 +8,6 @@ It holds no state that a snapshot needs: `sync` adapts it to any state of the sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -24,7 +23,7 @@ from mvsim_core.sensors.plane_scene import PlaneScene
 from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.element import OccupancyGridSpec
-from mvsim_core.state.entities import Entity
+from mvsim_core.state.entities import Entity, EntityModel, kinds_of
 from mvsim_core.terrain.ground import Ground
 from mvsim_core.world.data import Data
 from mvsim_core.world.model import Model
@@ -93,25 +92,29 @@ class Runtime:
         With `new` they are put on the ground, each on those before it.
         """
         self.ground.add(entities, data, new=new)
-        copies = data.bodies["copy"][[entity.row for entity in entities]].tolist()
-        seen: dict[tuple[int, int], list[Entity]] = {}  # by solids and copy
+        rows, tokens = [entity.row for entity in entities], [entity.token for entity in entities]
+        copies = data.bodies["copy"][rows].tolist()
+        self._entities.update(zip(tokens, entities, strict=True))
+        self.names.update(zip(rows, [entity.model.name for entity in entities], strict=True))
         served: dict[tuple[int, int], list[Entity]] = {}  # vehicles by controller and friction
-        for entity, copy in zip(entities, copies, strict=True):
-            self._entities[entity.token] = entity
-            self.names[entity.row] = entity.name
-            model, spec = entity.model, entity.spec
-            if model.vehicle is not None:
+        for entity in [entity for entity in entities if _is_driven(entity.model)]:
+            spec = entity.spec
+            if entity.model.vehicle is not None:
                 key = id(spec.dynamics), id(spec.friction)
                 served.setdefault(key, []).append(entity)
             elif isinstance(spec, ActorSpec) and spec.path is not None and spec.path.waypoints:
-                ground = self.ground if model.on_ground else None
+                ground = self.ground if entity.model.on_ground else None
                 self.animations[entity.token] = PathFollower(entity, _path(spec), ground)
             elif spec.animation is not None:
                 self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
-            seen.setdefault((id(model.solids), copy), []).append(entity)
-            self.scene3d.add(entity.token, partial(self.model.assembler.parts, entity), copy)
-        for (_, copy), alike in seen.items():
-            self.scene.add_bodies([e.row for e in alike], alike[0].model.solids, copy)
+        self.scene3d.add_all(tokens, self.model.assembler.parts, entities, copies)
+        for places in kinds_of(entities):
+            solids = entities[places[0]].model.solids
+            there: dict[int, list[int]] = {}  # rows by copy
+            for place in places.tolist() if solids else ():
+                there.setdefault(copies[place], []).append(rows[place])
+            for copy, some in there.items():
+                self.scene.add_bodies(some, solids, copy)
         for vehicles in served.values():
             self._add_vehicles(vehicles)
 
@@ -209,9 +212,10 @@ class Runtime:
 
     def new_sensors(self, entity: Entity, copy: int = 0) -> list[Any]:
         """Return the sensors of a vehicle in a copy; those that are still held if it came back."""
+        if entity.model.vehicle is None:
+            return []
         sensors: list[Any] = [one() for one in self._retired.pop(entity.token, ())]
-        makes = entity.kind == "vehicle" and entity.token not in self._bare
-        if makes and (not sensors or None in sensors):
+        if entity.token not in self._bare and (not sensors or None in sensors):
             new = self.model.assembler.sensors(entity.model, self.scene, self.scene3d)
             held = sensors or [None] * len(new)
             sensors = [other if one is None else one for one, other in zip(held, new, strict=True)]
@@ -246,6 +250,11 @@ class RemovedSensorData:
         if field.startswith("__"):
             raise AttributeError(field)
         raise UnknownName("sensor", self._name, reason="was removed with its vehicle")
+
+
+def _is_driven(model: EntityModel) -> bool:
+    """Return whether something in a step moves an entity, besides contacts and friction."""
+    return model.kind != "block" or model.spec.animation is not None
 
 
 def controller_of(spec: Any) -> type[Any]:

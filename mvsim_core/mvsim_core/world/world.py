@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from mvsim_core.errors import (
-    BuildError,
     LogError,
     Problem,
     StepError,
@@ -404,17 +403,11 @@ class World(Entities):
     def _insert(self, models: Sequence[EntityModel]) -> list[Entity]:
         """Add entities; all numbers are as if they were added one after the other."""
         data, run = self.data, self._runtime
-        names = set(data.entities)
-        for model in models:
-            if model.name in names:
-                where = getattr(model.spec, "where", None)
-                text = f"there is already something called {model.name!r}"
-                raise BuildError(Problem.at(where, "", text) if where else text)
-            names.add(model.name)
+        data.check_names(models)
         entities = data.add_rows(models)
         run.add(entities, data, new=True)
         heights = data.bodies["z"][[entity.row for entity in entities]].tolist()
-        data.relief = data.relief or any(map(run.ground.has_relief, entities, heights))
+        data.relief = data.relief or run.ground.gives_relief(entities, heights)
         run.schedule([sensor for e in entities for sensor in run.new_sensors(e)], data)
         islands.add_to_solver(data, entities)
         for entity in entities:

@@ -26,6 +26,10 @@ class Budget:
         """Start with nothing spent."""
         self._spent = 0
 
+    def has(self, work: int) -> bool:
+        """Return whether so much work may be spent."""
+        return self._spent + work <= LIMIT
+
     def spend(self, work: int) -> None:
         """Count work, or raise BudgetError where it is more than the limit."""
         self._spent += work

@@ -244,6 +244,32 @@ class Formulas:
             raise ExpressionError(f"the result is {value}, not a finite number")
         return value
 
+    def column(
+        self, text: str, is_turning: Callable[[str], bool], turns: range
+    ) -> list[float] | None:
+        """Return the values of a formula in turns of a loop; None: evaluate it turn by turn.
+
+        The formula was evaluated in a turn before, and no other variable has changed since.
+
+        Args:
+            text: The formula.
+            is_turning: Returns whether a name is that of the loop's variable.
+            turns: The values of that.
+        """
+        formula = self._parsed.get(text)
+        if formula is None:
+            return None
+        places = [i for i, name in enumerate(formula.names) if is_turning(name)]
+        values, found = formula.values, []
+        try:
+            for turn in map(float, turns):
+                for place in places:
+                    values[place] = turn
+                found.append(formula.value())
+        except (ZeroDivisionError, OverflowError, ValueError):
+            return None
+        return found if all(map(math.isfinite, found)) else None
+
     def _parse(self, text: str, lookup: Lookup) -> _Formula:
         self._budget.spend(PARSED_CHARACTER * len(text))
         parser = _Parser(_tokens(text), lookup, self._functions)

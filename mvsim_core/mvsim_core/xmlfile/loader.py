@@ -9,7 +9,7 @@ value: reading a text takes one and returns the next one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, NamedTuple
@@ -30,8 +30,10 @@ from mvsim_core.specs.simulable import (
 )
 from mvsim_core.specs.vehicle import VehicleSpec
 from mvsim_core.specs.world import WorldSpec
+from mvsim_core.xmlfile.block_runs import BlockRuns
 from mvsim_core.xmlfile.fill import Filler, Values
 from mvsim_core.xmlfile.markup import Node
+from mvsim_core.xmlfile.names import EntityNames
 from mvsim_core.xmlfile.paths import Packages
 from mvsim_core.xmlfile.problems import Origin, Problems
 from mvsim_core.xmlfile.reader import CLASS_TAGS, Element, Reader
@@ -45,11 +47,11 @@ from mvsim_core.xmlfile.substitution import (
 from mvsim_core.xmlfile.twins import Twins
 
 _ROOTS = ("mvsim_world", "world")
-#: Prototypes of what may have a class, and how instances without a name are called.
-_KINDS: dict[str, tuple[SimulableSpec, str]] = {
-    "vehicle": (VehicleSpec(), "veh{}"),
-    "block": (BlockSpec(), "block{:03}"),
-    "actor": (ActorSpec(), "actor{:03}"),
+#: Prototypes of what may have a class.
+_KINDS: dict[str, SimulableSpec] = {
+    "vehicle": VehicleSpec(),
+    "block": BlockSpec(),
+    "actor": ActorSpec(),
 }
 
 
@@ -239,9 +241,8 @@ class Loader:
         self._random.setstate(state.random)
         self._variables = Variables(state.variables, state.version, state.fixed)
         self._classes = {tag: dict(state.classes[tag]) for tag in CLASS_TAGS}
-        self._counts = dict(state.counts)
+        self._names = EntityNames(state.counts, taken)
         self._bodies = 0
-        self._taken = taken
         packages = Packages()
         substitution = Substitution(
             self._variables, self._random, packages, state.allow_shell, access
@@ -251,7 +252,6 @@ class Loader:
         self.values = Values(self.problems, substitution, packages)
         self.filler = Filler(self.values)
         self._twins = Twins(substitution)
-        self._places: dict[str, Where] = {}
         self._found: dict[str, list[Spec]] = {}
         # Whether a body or its name is left out because of an error: references to it are then
         # not reported.
@@ -271,7 +271,7 @@ class Loader:
             classes=classes,
             variables=variables,
             version=self._variables.version,
-            counts=self._counts,
+            counts=self._names.counts,
             random=self._random.getstate(),
         )
 
@@ -281,6 +281,8 @@ class Loader:
         if root is None:
             return WorldSpec()
         by_tag = _handlers(self)
+        runs = BlockRuns(self._twins, self._names, (self._has_room, self._add_blocks))
+        self.reader.in_runs, self.reader.in_loops = runs.read, runs.read_loop
         rest = []
         for element in tracked(
             self.reader.expand(root.children, self._scope()), "reading elements"
@@ -379,7 +381,7 @@ class Loader:
     def _new_simulable(
         self, kind: str, element: Element, elements: list[Element], name: str
     ) -> SimulableSpec:
-        prototype: Any = _KINDS[kind][0]
+        prototype: Any = _KINDS[kind]
         given = {"name": name}
         if len(elements) > 1:
             given["class_name"] = str(self.values.attribute(element, "class", NO_NAMES))
@@ -427,16 +429,13 @@ class Loader:
             written = self.values.attribute(element, "name", NO_NAMES)
             self._incomplete |= written is None
             name = written or ""
+        places = self._names.places
         if not name:
-            pattern = _KINDS[kind][1]
-            while not name or name in self._places or name in self._taken:
-                self._counts[kind] += 1
-                name = pattern.format(self._counts[kind])
-        elif name in self._places:
-            place = _brief(self._places[name])
-            message = f"the name {name!r} is already used in {place}"
+            name = self._names.next(kind)
+        elif name in places:
+            message = f"the name {name!r} is already used in {_brief(places[name])}"
             self.values.report(element, element.line, message)
-        self._places.setdefault(name, Where(element.origin.file, element.line))
+        places.setdefault(name, Where(element.origin.file, element.line))
         return name
 
     def _check_pose(self, element: Element, elements: list[Element]) -> None:
@@ -459,8 +458,10 @@ class Loader:
     def _check_references(self, spec: WorldSpec) -> None:
         if self._incomplete or self.reader.incomplete:
             return  # what is missing may be in a part that could not be read
-        tangible = [block.name for block in spec.blocks if not block.intangible]
-        bodies = [*(vehicle.name for vehicle in spec.vehicles), *tangible]
+        bodies: list[str] = []
+        if spec.joints:
+            bodies += [vehicle.name for vehicle in spec.vehicles]
+            bodies += [block.name for block in spec.blocks if not block.intangible]
         known = frozenset(bodies)
         for joint in spec.joints:
             for side, name in (("body_a", joint.body_a), ("body_b", joint.body_b)):
@@ -491,6 +492,15 @@ class Loader:
         if self._bodies > MOST_BODIES or vehicles > MOST_VEHICLES:
             self.values.report(element, element.line, TOO_MANY_BODIES)
             self.problems.abort()
+
+    def _has_room(self, blocks: int, elements: int) -> bool:
+        return self._bodies + blocks <= MOST_BODIES and self.reader.has_room(elements)
+
+    def _add_blocks(self, blocks: Sequence[BlockSpec], elements: int) -> None:
+        """Add blocks for which there is room, and count their elements."""
+        self._found.setdefault("blocks", []).extend(blocks)
+        self._bodies += len(blocks)
+        self.reader.count(elements)
 
     def add_section(self, field: str, section: Section, element: Element) -> None:
         """Add what has no class, such as elements, walls, joints, sensors, markers."""

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 MAX_DEPTH = 100
 
@@ -33,10 +35,10 @@ _BYTE_ORDER_MARKS = (
 _NOT_FOR_FILES = ("unicode_escape", "raw_unicode_escape", "idna", "punycode", "undefined")
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _NAME = re.compile(r"[^\s<>/=?!&\"']+")
-_ATTRIBUTE = re.compile(r"""\s*([^\s<>/="']+)\s*=\s*("[^"]*"|'[^']*')""")
+ATTRIBUTE = re.compile(r"""\s*([^\s<>/="']+)\s*=\s*("[^"]*"|'[^']*')""")
 # Text and the tag after it in one match, including the whole of an element that holds only text.
 # What does not match is a comment, unusual, or wrong.
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""([^<]*)<(?:/([^<>]*)>|([^\s<>/=?!&"']+)"""
     r"""((?:\s*[^\s<>/="']+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(?:(/)>|>(?:([^<]*)</\3\s*>)?))"""
 )
@@ -69,6 +71,10 @@ class Node:
     lines: dict[str, int] = field(default_factory=lambda: _NO_LINES)
     children: list[Node] = field(default_factory=list)
     text: str = ""
+
+    def size(self) -> int:
+        """Return the number of elements here, itself and all inside."""
+        return 1 + sum(child.size() for child in self.children)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +123,30 @@ def _known(name: str) -> str:
     return name if plain and codec not in _NOT_FOR_FILES else "utf-8"
 
 
-def parse(text: str) -> tuple[list[Node], list[MarkupWarning]]:
-    """Return the nodes at the top level and the warnings, or raise MarkupError."""
-    parser = _Parser(text)
+class Runs(Protocol):
+    """Finds elements that are written alike, and makes one node of many; see `patterns`."""
+
+    tags: Mapping[str, Collection[str]]  # tags of such elements, by those of top nodes
+
+    def follow(
+        self, text: str, span: tuple[int, int], node: Node, line: int
+    ) -> tuple[Node, int] | None:
+        """Return the run that follows an element, and where it ends; None: there is none.
+
+        Args:
+            text: The whole text.
+            span: Where the element begins and ends.
+            node: The element.
+            line: Line of its end.
+        """
+
+
+def parse(text: str, runs: Runs | None = None) -> tuple[list[Node], list[MarkupWarning]]:
+    """Return the nodes at the top level and the warnings, or raise MarkupError.
+
+    With `runs`, elements in the nodes at the top level may be joined to runs.
+    """
+    parser = _Parser(text, runs)
     parser.run()
     if parser.root.text:
         message = f"text outside of all elements: {parser.root.text.split()[0][:40]!r}"
@@ -128,8 +155,10 @@ def parse(text: str) -> tuple[list[Node], list[MarkupWarning]]:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, runs: Runs | None) -> None:
         self.text = text
+        self.runs = runs
+        self.begin = 0  # of the last element inside a top node
         self.position = 0
         self.line = 1
         self.root = Node("", 0)
@@ -141,7 +170,7 @@ class _Parser:
     def run(self) -> None:
         text = self.text
         while True:
-            found = _TOKEN.match(text, self.position)
+            found = TOKEN.match(text, self.position)
             if found:
                 self._tag(found)
                 continue
@@ -176,8 +205,11 @@ class _Parser:
             self.line += data.count("\n")
         if closing is not None:
             self.position = found.end(1)
+            node = self.stack[-1]
             self._closing_tag(closing.strip())
             self._move(found.end())
+            if self.runs is not None and len(self.stack) == 2:
+                self._follow(node, self.runs)
             return
         node = Node(name, self.line)
         if attributes:
@@ -188,10 +220,21 @@ class _Parser:
         if text:
             node.text = resolve_entities(text.strip())
         elif text is None and not closed:
+            if len(self.stack) == 2:
+                self.begin = found.start(3) - 1
             self.stack.append(node)
             self.chunks.append([])
         self.position = found.end(1)
         self._move(found.end())
+
+    def _follow(self, node: Node, runs: Runs) -> None:
+        """Add the run that follows an element in a top node, if there is one."""
+        top = self.stack[-1]
+        if node.tag in runs.tags.get(top.tag, ()):
+            found = runs.follow(self.text, (self.begin, self.position), node, self.line)
+            if found is not None:
+                top.children.append(found[0])
+                self._move(found[1])
 
     def _skipped(self, start: int) -> None:
         text = self.text
@@ -227,7 +270,7 @@ class _Parser:
     def _attributes(self, node: Node, text: str) -> None:
         line = self.line
         position = 0
-        for found in _ATTRIBUTE.finditer(text):
+        for found in ATTRIBUTE.finditer(text):
             name, value = found.groups()
             line += text.count("\n", position, found.start(1))
             position = found.start(1)
@@ -262,7 +305,7 @@ def _why_no_tag(text: str) -> tuple[str, str]:
     if name is None:
         return "", "'<' begins no element here; write &lt; for the character"
     position = name.end()
-    while found := _ATTRIBUTE.match(text, position):
+    while found := ATTRIBUTE.match(text, position):
         position = found.end()
     rest = text[position : position + 200].split()
     if not rest:

@@ -19,8 +19,10 @@ from mvsim_core.resources.access import INCLUDED_SUFFIX
 from mvsim_core.specs.converters import number
 from mvsim_core.specs.simulable import MOST_BODIES, MOST_VEHICLES, TOO_MANY_BODIES
 from mvsim_core.xmlfile.budget import TURN, BudgetError
+from mvsim_core.xmlfile.loops import Loop, all_turns, counted
 from mvsim_core.xmlfile.markup import MarkupError, MarkupWarning, Node, decode, parse
 from mvsim_core.xmlfile.paths import Packages, PathError, local_path
+from mvsim_core.xmlfile.patterns import NodeRun, RunFinder
 from mvsim_core.xmlfile.problems import Origin, Problems
 from mvsim_core.xmlfile.substitution import (
     ReportedError,
@@ -36,9 +38,10 @@ MAX_DEPTH = 100
 MAX_LOOPS = 200_000
 MAX_ELEMENTS = 1_000_000
 
-BODIES = ("vehicle", "block", "actor")
 CLASS_TAGS = ("vehicle:class", "block:class", "actor:class")
 FLOW_TAGS = ("include", "variable", "for", "if")
+#: Elements that worlds have thousands of, by the top nodes around them.
+RUNS = {"mvsim_world": ("block",), "world": ("block",)}
 
 _TRUE = frozenset(("y", "yes", "true", "on"))
 _FALSE = frozenset(("n", "no", "false", "off", ""))
@@ -121,17 +124,32 @@ class _Place:
 _Known = tuple[Element, Origin, Node, int]
 
 
+class ElementRun(NamedTuple):
+    """The elements of a run, which are made when they are asked for."""
+
+    run: NodeRun
+    origin: Origin
+    element: Callable[[int], Element]
+
+
 class Reader:
-    """Opens files and expands their nodes into elements."""
+    """Opens files and expands their nodes into elements.
+
+    Attributes:
+        incomplete: Whether something is left out because of an error. What it may contain, such as
+            a class, is then not reported as missing.
+        in_runs: Called with each run; yields those of its elements that are still to be read.
+        in_loops: Called with each loop; likewise.
+    """
 
     def __init__(self, problems: Problems, substitution: Substitution, packages: Packages) -> None:
         """Report to `problems`, evaluate with `substitution`."""
         self.problems = problems
         self.substitution = substitution
         self.packages = packages
-        # Whether something is left out because of an error. What it may contain, such as a class,
-        # is then not reported as missing.
         self.incomplete = False
+        self.in_runs: Callable[[ElementRun], Iterator[Element]] = _all_of
+        self.in_loops: Callable[[Loop], Iterator[Element]] = all_turns
         self._parsed: dict[str, tuple[list[Node], list[MarkupWarning]]] = {}
         self._loops = 0
         self._included = 0
@@ -184,7 +202,7 @@ class Reader:
         """Return the top nodes and warnings of a text; report an error if it cannot be parsed."""
         self.substitution.variables.look_for_uses(text)
         try:
-            nodes, warnings = parse(text)
+            nodes, warnings = parse(text, RunFinder(RUNS))
         except MarkupError as error:
             self.problems.report(origin, error.line, error.element, error.message)
             self.incomplete = True
@@ -211,10 +229,26 @@ class Reader:
             return
         for node in nodes:
             flow = self._flow.get(node.tag)
-            if flow is None:
+            if isinstance(node, NodeRun):
+                yield from self._in_run(node, place)
+            elif flow is None:
                 yield self._element(node, place)
             else:
                 yield from flow(node, place)
+
+    def _in_run(self, run: NodeRun, place: _Place) -> Iterator[Element]:
+        elements = ElementRun(
+            run, place.scope.origin, lambda index: self._element(run.node(index), place)
+        )
+        return (_all_of if place.in_class else self.in_runs)(elements)
+
+    def has_room(self, number: int) -> bool:
+        """Return whether there may be so many more elements."""
+        return self._elements + number <= MAX_ELEMENTS
+
+    def count(self, number: int) -> None:
+        """Count elements for which none is made."""
+        self._elements += number
 
     def _element(self, node: Node, place: _Place) -> Element:
         """Return the element of a node; the same one in each turn of a loop where all is equal."""
@@ -369,15 +403,23 @@ class Reader:
             self._error(node, place, message)
             return
         most = MAX_LOOPS - self._loops
-        counted = _counted(node, last - first + 1, most)
-        if counted.turns > most:
+        least = counted(node, last - first + 1, most)
+        if least.turns > most:
             self._error(node, place, f"all loops together have more than {MAX_LOOPS} turns")
             self.problems.abort()
-        if counted.bodies > MOST_BODIES or counted.vehicles > MOST_VEHICLES:
+        if least.bodies > MOST_BODIES or least.vehicles > MOST_VEHICLES:
             self._error(node, place, TOO_MANY_BODIES)
             self.problems.abort()
+        if not node.children:
+            return
+        loop = self._loop(node, place, values[0], range(first, last + 1))
+        yield from (all_turns if place.in_class else self.in_loops)(loop)
+
+    def _loop(self, node: Node, place: _Place, variable: str, values: range) -> Loop:
         inside = replace(self._deeper(place), repeated=True)
-        for index in range(first, last + 1) if node.children else ():
+        variables = self.substitution.variables
+
+        def turn(value: int) -> Iterator[Element]:
             self._loops += 1
             if self._loops > MAX_LOOPS:
                 self._error(node, place, f"all loops together have more than {MAX_LOOPS} turns")
@@ -387,8 +429,19 @@ class Reader:
             except BudgetError as error:
                 self._error(node, place, str(error))
                 self.problems.abort()
-            self.substitution.variables.define(values[0], str(index))
+            variables.define(variable, str(value))
             yield from self._expand(node.children, inside)
+
+        def spend(turns: range, steps: int, work: int) -> bool:
+            fits = self._loops + len(turns) <= MAX_LOOPS and self.substitution.count(
+                len(turns) * steps, len(turns) * (TURN + work)
+            )
+            if fits:
+                self._loops += len(turns)
+                variables.skip(variable, str(turns[-1]), len(turns))
+            return fits
+
+        return Loop(node, place.scope, variable, values, turn, spend)
 
     def _searched(self, path: str, text: str, node: Node, place: _Place) -> str:
         """Return `path`, or if it does not exist that of the same name beside another include."""
@@ -458,6 +511,11 @@ class Reader:
         )
 
 
+def _all_of(elements: ElementRun) -> Iterator[Element]:
+    """Yield all elements of a run."""
+    return map(elements.element, range(len(elements.run.rows)))
+
+
 def _content(path: str, size: int) -> bytes:
     """Return the first bytes of a file; BlockingIOError for one that would have to be waited for.
 
@@ -475,41 +533,6 @@ def _content(path: str, size: int) -> bytes:
             parts.append(part)
             size -= len(part)
     return b"".join(parts)
-
-
-class _Counted(NamedTuple):
-    """What a loop makes at least: turns of its own and inside it, bodies, vehicles among them."""
-
-    turns: int
-    bodies: int
-    vehicles: int
-
-
-def _counted(node: Node, turns: int, most: int) -> _Counted:
-    """Count what a loop makes, before any turn is made.
-
-    Counted are loops whose ends are numbers; counting ends when there are more than `most` turns.
-    """
-    inside, bodies, vehicles = 0, 0, 0
-    waiting = [child for child in node.children if child.tag != "if"]
-    while waiting and turns * (1 + inside) <= most:
-        child = waiting.pop()
-        bodies += child.tag in BODIES
-        vehicles += child.tag == "vehicle"
-        if child.tag != "for":
-            waiting += [other for other in child.children if other.tag != "if"]
-            continue
-        try:
-            first, last = (int(number(child.attributes.get(name, ""))) for name in ("from", "to"))
-        except ValueError:
-            continue
-        if child.children and last >= first:
-            more = _counted(child, last - first + 1, most)
-            inside += more.turns
-            bodies += more.bodies
-            vehicles += more.vehicles
-    turns = max(turns, 0)
-    return _Counted(turns * (1 + inside), turns * bodies, turns * vehicles)
 
 
 def _route(origin: Origin) -> str:

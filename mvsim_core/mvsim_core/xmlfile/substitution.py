@@ -23,14 +23,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from random import Random
 from typing import NamedTuple
 
 from mvsim_core.errors import suggestion
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.converters import number, show
-from mvsim_core.xmlfile.budget import SUBSTITUTION, Budget
+from mvsim_core.xmlfile.budget import CHARACTER, FORMULA, SUBSTITUTION, Budget
 from mvsim_core.xmlfile.expressions import MAX_KEPT_LENGTH, ExpressionError, Formulas
 from mvsim_core.xmlfile.paths import NOT_INSTALLED, ORIGINAL, Packages
 from mvsim_core.xmlfile.problems import Origin
@@ -44,6 +44,8 @@ MAX_DEPTH = 25
 SHELL_TIMEOUT = 10.0  # s
 
 NO_NAMES: Mapping[str, str] = {}
+#: Names that mean an entity and its owner, and not a variable.
+RESERVED = ("NAME", "PARENT_NAME")
 
 #: Values of each variable with the versions from which they hold, in ascending order.
 History = Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]]
@@ -109,6 +111,11 @@ class Variables:
         versions.append(self.version)
         texts.append(text)
         self._by_lower[name.lower()] = name
+
+    def skip(self, name: str, text: str, times: int) -> None:
+        """Set a variable from now on as the last of as many definitions, the first unseen ones."""
+        self.version += times - 1
+        self.define(name, text)
 
     def get(self, name: str, version: int) -> str | None:
         """Return the text that a variable had at a version, or None."""
@@ -182,6 +189,14 @@ class Scope:
         return found
 
 
+class Column(NamedTuple):
+    """The texts of turns of a loop; substitutions and work for each."""
+
+    texts: list[str]
+    steps: int
+    work: int
+
+
 class Substitution:
     """Evaluates the texts of one document: a world file or a spawned text, with its includes.
 
@@ -213,6 +228,14 @@ class Substitution:
         self._steps = 0
         self._limit = 0
 
+    def count(self, steps: int, work: int) -> bool:
+        """Count substitutions and work that were done at once; return False if it is too much."""
+        fits = self._steps + steps <= MAX_STEPS and self.budget.has(work)
+        if fits:
+            self._steps += steps
+            self.budget.spend(work)
+        return fits
+
     def text(self, raw: str, scope: Scope, names: Mapping[str, str] = NO_NAMES) -> str:
         """Return `raw` with all substitutions made, or raise SubstitutionError or BudgetError."""
         self.applied = scope.origin.access
@@ -220,6 +243,50 @@ class Substitution:
             return raw
         self._limit = min(self._steps + MAX_STEPS_PER_VALUE, MAX_STEPS)
         return self._expand(raw, scope, names, 0)
+
+    def column(self, raw: str, scope: Scope, variable: str, turns: range) -> Column | None:
+        """Return the texts of `raw` in turns of a loop.
+
+        None: they are to be evaluated turn by turn. One turn was evaluated before.
+
+        Args:
+            raw: The text.
+            scope: Where it is written.
+            variable: Variable of the loop, the only one that the turns change.
+            turns: Its values.
+        """
+        if scope.origin.access is not None or len(raw) > MAX_KEPT_LENGTH:
+            return None
+        parts: list[Iterable[str]] = []
+        pieces = _short_pieces(raw)
+        for before, begin, body in pieces:
+            parts.append(repeat(before, len(turns)))
+            if begin:
+                part = None if body is None else self._part(begin, body, scope, variable, turns)
+                if part is None:
+                    return None
+                parts.append(part)
+        formulas = [body for _, begin, body in pieces if begin == "$f{" and body]
+        work = SUBSTITUTION * (len(pieces) - 1)
+        work += sum(FORMULA + CHARACTER * len(body) for body in formulas)
+        return Column(list(map("".join, zip(*parts, strict=True))), len(pieces) - 1, work)
+
+    def _part(
+        self, begin: str, body: str, scope: Scope, variable: str, turns: range
+    ) -> Iterable[str] | None:
+        """Return the texts of one substitution in turns of a loop; see `column`."""
+
+        def is_turning(name: str) -> bool:
+            return variable in (name, self.variables.spelled(name))
+
+        if variable in (scope.arguments or ()) or variable in RESERVED or "$" in body:
+            return None
+        if begin == "${":
+            return map(str, turns) if body.strip() == variable else None
+        if begin != "$f{" or _is_random(body) or any(word in body for word in RESERVED):
+            return None
+        values = self._formulas.column(body, is_turning, turns)
+        return None if values is None else map(show, values)
 
     def _expand(self, raw: str, scope: Scope, names: Mapping[str, str], depth: int) -> str:
         if "$" not in raw:

@@ -15,9 +15,10 @@ from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.converters import Converter
 from mvsim_core.specs.params import Where, changed, params
 from mvsim_core.xmlfile.budget import BudgetError
+from mvsim_core.xmlfile.loops import Loop
 from mvsim_core.xmlfile.markup import Node
 from mvsim_core.xmlfile.reader import FLOW_TAGS, Element
-from mvsim_core.xmlfile.substitution import Substitution, SubstitutionError
+from mvsim_core.xmlfile.substitution import Column, Substitution, SubstitutionError
 
 #: Kinds of blocks that are kept, and nodes of loops whose contents are.
 MOST_KINDS = 1000
@@ -40,14 +41,23 @@ class Likeness(NamedTuple):
 
 
 class Twins:
-    """Blocks that were read, by all that they consist of but name and pose."""
+    """Blocks that were read, by all that they consist of but name and pose.
+
+    Attributes:
+        latest: The element that was read or copied last, and its spec if it may have twins.
+    """
 
     def __init__(self, substitution: Substitution) -> None:
         """Evaluate poses with `substitution`."""
+        self.latest: tuple[Element, BlockSpec] | None = None
         self._substitution = substitution
         self._first: dict[Hashable, tuple[BlockSpec, Sequence[Element]]] = {}
         # Of nodes that stand in the document again with each turn of a loop.
         self._known: dict[int, tuple[Likeness | None, Node]] = {}
+
+    def column(self, text: str, loop: Loop, turns: range) -> Column | None:
+        """Return a text in turns of a loop; None: it is to be evaluated turn by turn."""
+        return self._substitution.column(text, loop.scope, loop.variable, turns)
 
     def likeness(self, elements: Sequence[Element]) -> Likeness | None:
         """Return by what twins of a block are found; None: it can have none.
@@ -84,12 +94,14 @@ class Twins:
         if converter.notice is not None and converter.notice(text):
             return None
         where = Where(head.origin.file, head.line)
+        self.latest = (head, first[0])
         return changed(first[0], {"name": name, "init_pose": value, "where": where})
 
     def keep(self, likeness: Likeness, spec: BlockSpec, elements: Sequence[Element]) -> None:
         """Keep a block without any problem, whose values are the same for all of its likeness."""
         if len(self._first) < MOST_KINDS and _is_plain(likeness.key):
             self._first[likeness.key] = (spec, elements)  # elements: their ids stay valid
+            self.latest = (elements[0], spec)
 
 
 def _content(node: Node) -> Likeness | None:

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The MVSim suite authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What starting a simulation imports and does, as that is most of the time it takes."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mvsim_core.heap import settle_heap, without_collections
+from mvsim_core.registry import plugins
+
+WORLD = Path(__file__).parents[2] / "worlds" / "warehouse.world.xml"
+RUN = """
+import json, sys
+import numba
+from mvsim_core.cli import app
+try:
+    app(["run", {world!r}, "--time", "0.02"])
+except SystemExit:
+    pass
+print(json.dumps(sorted(sys.modules)))
+"""
+MATRICES = """
+import numba
+import numpy as np
+
+@numba.njit
+def solved(a, b):
+    return np.linalg.solve(a, a @ b)
+
+a, b = np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([[1.0, 2.0], [3.0, 4.0]])
+print(solved(a, b).tolist())
+"""
+#: What other verbs, some worlds and no kernel of ours need.
+NOT_IMPORTED = (
+    *("av", "gymnasium", "lxml", "matplotlib", "mcap", "moderngl", "pandas", "pettingzoo"),
+    *("pyarrow", "ray", "rclpy", "scipy.linalg", "torch", "trimesh", "viser", "websockets"),
+    *("numpy.f2py", "mvsim_core.bags", "mvsim_core.envs", "mvsim_core.viewer"),
+)
+
+
+def output(code: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_run_imports_nothing_that_it_does_not_use_and_users_can_call_blas() -> None:
+    lines = output(RUN.format(world=str(WORLD)) + MATRICES)
+    modules = json.loads(next(line for line in lines if line.startswith('["')))
+    assert "mvsim_core.world.world" in modules
+    assert [name for name in NOT_IMPORTED if name in modules] == []
+    np.testing.assert_allclose(json.loads(lines[-1]), [[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_without_collections_nothing_is_collected_until_the_heap_is_settled() -> None:
+    collected: list[str] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        collected.append(phase)
+
+    gc.callbacks.append(note)
+    try:
+        with without_collections():
+            assert not gc.isenabled()
+            settle_heap()
+            assert gc.isenabled()
+            assert collected == []
+        assert gc.isenabled()
+        settle_heap()
+        assert collected != []
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.callbacks.remove(note)
+        gc.unfreeze()
+
+
+def test_plugins_are_looked_for_again_where_modules_are_found_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = "mvsim_core.some_group"
+    assert not plugins(group)
+    info = tmp_path / "new-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: new\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\nname = json:loads\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (point,) = plugins(group)
+    assert point.load() is json.loads
