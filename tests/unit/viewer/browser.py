@@ -28,6 +28,8 @@ OPTIONS = (
 SIZE = {"width": 640, "height": 560}
 #: Pixels of the picture per pixel of the page: few are drawn fast.
 COARSE = 0.4
+#: Time [ms] in which viser's client sends one change of all fields and buttons, the last one.
+THROTTLE = 60.0
 #: A browser that draws in software takes its time [s].
 PATIENCE = 40.0
 
@@ -96,6 +98,7 @@ class Page:
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.goto(url)
         self.page.wait_for_selector("text=Selected")
+        self.wait_until_drawn()  # the panel is laid out once more with its first frame
 
     def click(self, text: str) -> None:
         """Click a button or a tab."""
@@ -116,6 +119,7 @@ class Page:
         box.fill(value)
         box.press("Enter")
         box.blur()
+        self.page.wait_for_timeout(THROTTLE)
 
     def value(self, label: str) -> str:
         """Return what is in the field beside a label."""
