@@ -14,13 +14,16 @@ without WORLD, of a server of viser with nothing of ours.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
+import os
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -165,29 +168,49 @@ def start(world: str | None) -> None:
         )
         browser.add_init_script(NOTES)
         for visit in range(VISITS):
-            served, shown = visited(browser, command)
+            times = visited(browser, command)
             name = world or "an empty server"
             print(
-                f"{name}, visit {visit + 1}: served after {served:.2f} s,"
-                f" first picture after {shown:.2f} s",
+                f"{name}, visit {visit + 1}: served after {times['served']:.2f} s,"
+                f" first picture after {times['shown']:.2f} s; processor time:"
+                f" simulator {times['simulator']:.2f} s, browser {times['browser']:.2f} s",
                 flush=True,
             )
         browser.close()
 
 
-def visited(browser: Any, command: list[str]) -> tuple[float, float]:
-    """Return when the page of a new simulation was served, and when its scene was drawn [s]."""
+def visited(browser: Any, command: list[str]) -> dict[str, float]:
+    """Return when a new simulation was served and seen, and processor times until then [s]."""
     page = browser.new_page()
     page.goto("about:blank")
-    begin = time.perf_counter()
+    before, begin = processor_times(os.getpid()), time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            times = first_picture(process, page, begin)
+            served, shown = first_picture(process, page, begin)
+            after = processor_times(os.getpid())
             page.wait_for_timeout(PAUSE * 1e3)
         finally:
             page.close()
             process.terminate()
-    return times
+    simulator = after.pop(process.pid)
+    everything = sum(after[pid] - before.get(pid, 0.0) for pid in after)
+    return {"served": served, "shown": shown, "simulator": simulator, "browser": everything}
+
+
+def processor_times(root: int) -> dict[int, float]:
+    """Return the processor time [s] of a process and of all that it started, by pid; on Linux."""
+    tick = os.sysconf("SC_CLK_TCK")
+    parents: dict[int, int] = {}
+    times: dict[int, float] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            fields = path.read_text().rpartition(")")[2].split()
+            pid = int(path.parent.name)
+            parents[pid], times[pid] = int(fields[1]), (int(fields[11]) + int(fields[12])) / tick
+    family = {root}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    return {pid: times[pid] for pid in family}
 
 
 def first_picture(process: subprocess.Popen[str], page: Any, begin: float) -> tuple[float, float]:
