@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Garbage collection in processes that step a world in real time."""
 
+from __future__ import annotations
+
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+#: Objects that loads may make before one of them looks for garbage first.
+MANY_OBJECTS = 500_000
 
 
 @contextmanager
@@ -19,6 +24,40 @@ def without_collections() -> Iterator[None]:
     try:
         yield
     finally:
+        if was_on:
+            gc.enable()
+
+
+class _Made:
+    """How many objects loads have made since the last full collection, the `number`th."""
+
+    objects = 0
+    number = 0
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Collect no garbage while a world is loaded, and let what is made count as old at once.
+
+    Loading makes no cycles; collecting would cost a third more, and the first collection after it
+    would look at all that was made. So that worlds which are not used any longer do not add up,
+    garbage is collected before a load if those before it made many objects.
+    """
+    was_on = gc.isenabled()
+    number = gc.get_stats()[2]["collections"]
+    if number != _Made.number:
+        _Made.objects, _Made.number = 0, number
+    if was_on and _Made.objects > MANY_OBJECTS:
+        gc.collect()
+        _Made.objects, _Made.number = 0, number + 1
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on and gc.get_freeze_count() == 0:  # else the program has its own way
+            _Made.objects += gc.get_count()[0]
+            gc.freeze()
+            gc.unfreeze()
         if was_on:
             gc.enable()
 

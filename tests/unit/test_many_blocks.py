@@ -103,6 +103,23 @@ def test_a_crowd_of_blocks_that_collide_with_nothing_is_refused(
     assert messages[0] == messages[1]
 
 
+def test_messages_about_parts_of_equal_blocks_name_the_line_of_each() -> None:
+    model = "<shape_from_visual/><visual>\n<model_uri>missing.dae</model_uri></visual>"
+    blocks = "".join(block(f"b{i}", f"{3 * i} 0 0", model) for i in range(8))
+    robot = (
+        '<vehicle name="r{0}"><init_pose>{1} 0 0</init_pose><dynamics class="differential"/>'
+        "</vehicle>"
+    )
+    robots = robot.format(1, 9) + robot.format(2, 18)
+    found = [
+        (problem.line, problem.message.partition("does not collide")[0])
+        for problem in load_world(text=world(f"\n{blocks}{robots}")).warnings
+        if "stands in for" in problem.message
+    ]
+    text = "the box that stands in for the missing models of 'b{}' "
+    assert found == [(2 + 2 * 3, text.format(3)), (2 + 2 * 6, text.format(6))]
+
+
 def test_models_of_a_kind_equal_those_made_alone() -> None:
     text = world(block("b", "0 0 0", "<init_vel>1 2 30</init_vel><shape><pt>0 0</pt><pt>2 0</pt>"
                        "<pt>0 1</pt></shape>"))  # fmt: skip

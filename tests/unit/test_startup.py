@@ -8,11 +8,13 @@ import gc
 import json
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mvsim_core import heap, load_world
 from mvsim_core.heap import settle_heap, without_collections
 from mvsim_core.registry import plugins
 
@@ -32,11 +34,10 @@ import numba
 import numpy as np
 
 @numba.njit
-def solved(a, b):
-    return np.linalg.solve(a, a @ b)
+def product(a, b):
+    return a @ b
 
-a, b = np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([[1.0, 2.0], [3.0, 4.0]])
-print(solved(a, b).tolist())
+print(product(np.array([[2.0, 1.0], [0.0, 4.0]]), np.eye(2)).tolist())
 """
 #: What other verbs, some worlds and no kernel of ours need.
 NOT_IMPORTED = (
@@ -58,7 +59,7 @@ def test_a_run_imports_nothing_that_it_does_not_use_and_users_can_call_blas() ->
     modules = json.loads(next(line for line in lines if line.startswith('["')))
     assert "mvsim_core.world.world" in modules
     assert [name for name in NOT_IMPORTED if name in modules] == []
-    np.testing.assert_allclose(json.loads(lines[-1]), [[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_allclose(json.loads(lines[-1]), [[2.0, 1.0], [0.0, 4.0]])
 
 
 def test_without_collections_nothing_is_collected_until_the_heap_is_settled() -> None:
@@ -81,6 +82,40 @@ def test_without_collections_nothing_is_collected_until_the_heap_is_settled() ->
     finally:
         gc.callbacks.remove(note)
         gc.unfreeze()
+
+
+def test_worlds_that_are_not_used_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heap, "MANY_OBJECTS", 2000)
+    text = "".join(
+        f'<block name="b{i}"><init_pose>{2 * i} 0 0</init_pose></block>' for i in range(200)
+    )
+    worlds = [weakref.ref(load_world(text=f"<mvsim_world>{text}</mvsim_world>")) for _ in range(9)]
+    assert sum(world() is not None for world in worlds) <= 3
+
+
+def test_what_a_load_makes_is_not_looked_at_after_it() -> None:
+    young: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        young.append(len(gc.get_objects(generation=0)) if phase == "start" else 0)
+
+    gc.callbacks.append(note)
+    try:
+        world = load_world(
+            text="<mvsim_world>"
+            + "".join(
+                f'<block name="b{i}"><init_pose>{2 * i} 0 0</init_pose></block>'
+                for i in range(3000)
+            )
+            + "</mvsim_world>"
+        )
+        kept = [[] for _ in range(2000)]  # so that there is a collection
+    finally:
+        gc.callbacks.remove(note)
+    assert len(world.blocks) == 3000
+    assert len(kept) == 2000
+    assert young
+    assert max(young) < 3000
 
 
 def test_plugins_are_looked_for_again_where_modules_are_found_elsewhere(

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mvsim_core import progress
@@ -14,6 +12,7 @@ from mvsim_core.assembly import compilation
 from mvsim_core.assembly.guard import building
 from mvsim_core.assembly.world import Assembler
 from mvsim_core.errors import Problem, require_number
+from mvsim_core.heap import loading
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.world import WorldSpec
 from mvsim_core.world.data import Data
@@ -46,7 +45,7 @@ def load_world(
     """
     require_number("seed", seed, least=0, whole=True)
     progress.restart()
-    with _without_garbage_collection():
+    with loading():
         spec, problems, state = read_world_file(
             path, text=text, variables=variables, seed=seed, access=access
         )
@@ -76,21 +75,3 @@ def world_of(
         world = World(model, Data(seed, file_state))
         world.begin()
     return world
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Suspend garbage collection: loading makes no cycles; collecting would cost a third more.
-
-    What was made counts as old afterwards, so that no early collection looks at all of it.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if gc.get_freeze_count() == 0:  # else the program has its own way
-            gc.freeze()
-            gc.unfreeze()
-        if was_on:
-            gc.enable()

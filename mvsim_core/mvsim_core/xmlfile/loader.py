@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, NamedTuple
 
+from mvsim_core import progress
 from mvsim_core.errors import Problem, Severity, suggestion
 from mvsim_core.geometry.poses import Pose
-from mvsim_core.progress import tracked
 from mvsim_core.resources.access import FileAccess
 from mvsim_core.specs.actor import ActorSpec
 from mvsim_core.specs.block import BlockSpec
@@ -243,6 +243,7 @@ class Loader:
         self._classes = {tag: dict(state.classes[tag]) for tag in CLASS_TAGS}
         self._names = EntityNames(state.counts, taken)
         self._bodies = 0
+        self._read = 0  # elements of the world
         packages = Packages()
         substitution = Substitution(
             self._variables, self._random, packages, state.allow_shell, access
@@ -284,14 +285,14 @@ class Loader:
         runs = BlockRuns(self._twins, self._names, (self._has_room, self._add_blocks))
         self.reader.in_runs, self.reader.in_loops = runs.read, runs.read_loop
         rest = []
-        for element in tracked(
-            self.reader.expand(root.children, self._scope()), "reading elements"
-        ):
+        for element in self.reader.expand(root.children, self._scope()):
+            self._count(1)
             handler = by_tag.get(element.tag)
             if handler is None:
                 rest.append(element)
             else:
                 handler(element)
+        progress.end_count()
         whole = Element(root, self._scope(), rest, included=False, in_class=False)
         given = {name: tuple(specs) for name, specs in self._found.items()}
         spec = self.filler.fill(WorldSpec(), [whole], given={**given, "file": self.origin.file})
@@ -493,6 +494,13 @@ class Loader:
             self.values.report(element, element.line, TOO_MANY_BODIES)
             self.problems.abort()
 
+    def _count(self, elements: int) -> None:
+        """Count elements that are read, and report their number now and then."""
+        before = self._read
+        self._read += elements
+        if self._read // progress.STRIDE > before // progress.STRIDE:
+            progress.count("reading elements", self._read)
+
     def _has_room(self, blocks: int, elements: int) -> bool:
         return self._bodies + blocks <= MOST_BODIES and self.reader.has_room(elements)
 
@@ -501,6 +509,7 @@ class Loader:
         self._found.setdefault("blocks", []).extend(blocks)
         self._bodies += len(blocks)
         self.reader.count(elements)
+        self._count(len(blocks))
 
     def add_section(self, field: str, section: Section, element: Element) -> None:
         """Add what has no class, such as elements, walls, joints, sensors, markers."""

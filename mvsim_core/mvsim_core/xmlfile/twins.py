@@ -3,7 +3,8 @@
 """Blocks that are like an earlier one but for name and initial pose.
 
 Large worlds have thousands of them. The first one is read; the others are copies of its spec with
-another name, pose and line, which takes a fraction of the time. They share what is inside.
+another name, pose and line, which takes a fraction of the time. They share what is inside,
+with the lines of the first one; messages name the line of the block.
 """
 
 from __future__ import annotations
