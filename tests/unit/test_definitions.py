@@ -158,7 +158,7 @@ def test_worlds_of_others_load_without_the_package_of_the_original(
     spec, warnings = read_world(file)
     assert len(spec.vehicles[0].sensors) == 3
     (warning,) = warnings
-    assert "jackal.vehicle.xml of this suite stands in" in str(warning)
+    assert "the file jackal.vehicle.xml of this suite is used instead" in str(warning)
     file.write_text(world(body.replace("jackal.vehicle", "no_such.vehicle")))
     with pytest.raises(WorldFileError) as caught:
         read_world(file)

@@ -462,8 +462,8 @@ class Reader:
             return path
         name = os.path.basename(path)
         message = (
-            f"{path!r} is not found; {name} of this suite stands in, whose robot or sensor is like"
-            " the one of that name but not the same"
+            f"{path!r} is not found; the file {name} of this suite is used instead, which"
+            " describes a similar robot or sensor"
         )
         self._warn(node, place, message)
         return ours
