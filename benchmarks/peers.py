@@ -7,7 +7,7 @@
 Each robot has two wheels and drives a circle (0.5 m/s, 0.5 rad/s; in navground a straight line at
 that speed) beside a pillar of its own, with or without a planar lidar of 64 rays and 6 m that is
 read at 10 Hz of simulated time. Measured is the processor time of stepping, after some steps that
-are not counted. Simulators that make many steps in one call do so: 20, or up to the next scan.
+are not counted. Simulators that make many steps in one call do so: 200, or up to the next scan.
 What a step computes differs, and the table says so: `wheels` have torques, friction
 and contacts, `kinematic` ones follow their command, `rigid bodies in 3D` have all joints.
 A simulator that is not installed is named and left out; each runs in a process of its
@@ -44,7 +44,7 @@ SPEED, TURN = 0.5, 0.5  # m/s, rad/s
 SPACING, PILLAR = 4.0, (1.6, 0.3)  # m: between robots; x from the start and radius of a pillar
 RAYS, RANGE, PERIOD = 64, 6.0, 0.1  # of the lidar: number, m, s
 RUNS, SECONDS = 4, 0.25  # measurements, and processor time of each at least [s]
-ROUND = 20  # steps in one call without a lidar
+ROUND = 200  # steps in one call without a lidar
 PATIENCE = 8.0  # expected processor time of 0.1 s simulated above which a size is left out [s]
 FINE, COARSE = 0.005, 0.1  # s, steps
 
