@@ -393,6 +393,16 @@ def _place_kernel(
         _commit_geometry(geometries[k])
 
 
+@njit(inline="always")
+def _clear(hits, first, end):  # type: ignore[no-untyped-def]
+    """Write into rows that nothing is met."""
+    distance, cosine, brightness, part = hits
+    distance[first:end] = np.inf
+    cosine[first:end] = 0.0
+    brightness[first:end] = 0.0
+    part[first:end] = -1
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[no-untyped-def]
     """Cast packets of rays: tiles of the grid.
@@ -406,7 +416,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
     first, count, near, reach, mask, tile, glass, (sight, own) = limits
     instances, triangles, rounds, (surfaces, texels) = tables
     distance, cosine, brightness, part = hits
-    named = part.size > 0
+    _clear(hits, first, first + count)
     columns = directions.shape[1]
     high, wide = tile
     width = valid.size
@@ -433,10 +443,6 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                 ids[9 * width + k] = mask
                 ids[10 * width + k] = ids[11 * width + k] = 0
                 valid[k] = -1
-                distance[first + i, j], cosine[first + i, j] = np.inf, 0.0
-                brightness[first + i, j] = 0.0
-                if named:
-                    part[first + i, j] = -1
             again = True
             while again:
                 ids[18 * width : 21 * width] = _NOTHING
@@ -476,7 +482,7 @@ def _cast_kernel(address, packet, grid, limits, tables, hits):  # type: ignore[n
                     if t < distance[i, j]:
                         distance[i, j], cosine[i, j] = t, c
                         brightness[i, j] = brightness_at(face, item, o, d3, t, surfaces, texels)
-                        if named:
+                        if part.size > 0:
                             part[i, j] = face.part if face.part < -1 else row
 
 
