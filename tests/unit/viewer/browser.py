@@ -109,9 +109,21 @@ class Page:
         self.page.get_by_role("tab", name=name).click(force=True)
 
     def check(self, label: str) -> None:
-        """Click a check box."""
-        label_of = self.page.locator("label", has_text=re.compile(f"^{label}$"))
-        label_of.first.click(force=True)
+        """Click a check box; again if it moved away, as it does when the panel grows."""
+        label_of = self.page.locator("label", has_text=re.compile(f"^{label}$")).first
+        box = self.page.locator(f"[id='{label_of.get_attribute('for')}']")
+        before = box.is_checked()
+
+        def is_other() -> bool:
+            self.page.wait_for_timeout(THROTTLE)
+            return bool(box.is_checked() != before)
+
+        for _ in range(3):
+            self.wait_until_drawn()
+            label_of.click(force=True)
+            if any(is_other() for _ in range(20)):
+                return
+        raise AssertionError(f"{label!r} does not change when it is clicked")
 
     def fill(self, label: str, value: str) -> None:
         """Type into the field beside a label."""
