@@ -221,7 +221,7 @@ class Assembler:
     ) -> list[EntityModel]:
         """Return the models of specs: the first of each kind is built, the others copied at once.
 
-        Kinds are told apart by the identity of values, which the reader lets equal specs share,
+        Kinds differ by the identity of values, which the reader lets equal specs share,
         unless they follow one another; what else is equal, `build` finds.
         """
         kinds: dict[tuple[int, ...], tuple[EntityModel, list[int]]] = {}
