@@ -61,6 +61,29 @@ def reporting(report: Report, bar: Bar | None = None) -> Iterator[None]:
             bar.end()
 
 
+@contextmanager
+def reporting_too(report: Report) -> Iterator[None]:
+    """Call `report` with the lines that are reported inside the block, as well."""
+    outer = _REPORTER.get()
+    if outer is None:
+        with reporting(report):
+            yield
+        return
+
+    def both(line: str) -> None:
+        report(line)
+        if line not in outer.announced:
+            outer.report(line)
+
+    inner = _Reporter(both, outer.bar)
+    token = _REPORTER.set(inner)
+    try:
+        yield
+    finally:
+        _REPORTER.reset(token)
+        outer.announced |= inner.announced
+
+
 def announce(text: str) -> None:
     """Report a line at once, inside `reporting`."""
     reporter = _REPORTER.get()

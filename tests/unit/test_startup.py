@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
 import weakref
@@ -42,8 +43,8 @@ print(product(np.array([[2.0, 1.0], [0.0, 4.0]]), np.eye(2)).tolist())
 #: What other verbs, some worlds and no kernel of ours need.
 NOT_IMPORTED = (
     *("av", "gymnasium", "lxml", "matplotlib", "mcap", "moderngl", "pandas", "pettingzoo"),
-    *("pyarrow", "ray", "rclpy", "scipy.linalg", "torch", "trimesh", "viser", "websockets"),
-    *("numpy.f2py", "mvsim_core.bags", "mvsim_core.envs", "mvsim_core.viewer"),
+    *("pyarrow", "pydantic", "ray", "rclpy", "scipy.linalg", "torch", "trimesh", "viser"),
+    *("websockets", "numpy.f2py", "mvsim_core.bags", "mvsim_core.envs", "mvsim_core.viewer"),
 )
 
 
@@ -60,6 +61,31 @@ def test_a_run_imports_nothing_that_it_does_not_use_and_users_can_call_blas() ->
     assert "mvsim_core.world.world" in modules
     assert [name for name in NOT_IMPORTED if name in modules] == []
     np.testing.assert_allclose(json.loads(lines[-1]), [[2.0, 1.0], [0.0, 4.0]])
+
+
+#: How many threads there are after a verb that imports numpy, the environment at first.
+THREADS = """
+import os, sys
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+os.environ.update({environment!r})
+from mvsim_core.cli import main
+sys.argv = ["mvsim", "check", {world!r}]
+try:
+    main()
+except SystemExit:
+    pass
+import numpy
+print(len(os.listdir("/proc/self/task")), os.environ["OPENBLAS_NUM_THREADS"])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads in /proc")
+def test_the_command_line_starts_no_threads_for_products_of_matrices() -> None:
+    assert output(THREADS.format(world=str(WORLD), environment={}))[-1] == "1 1"
+    chosen = {"OPENBLAS_NUM_THREADS": "2"}
+    count, setting = output(THREADS.format(world=str(WORLD), environment=chosen))[-1].split()
+    assert setting == "2"
+    assert int(count) == min(2, os.cpu_count() or 1)
 
 
 def test_without_collections_nothing_is_collected_until_the_heap_is_settled() -> None:

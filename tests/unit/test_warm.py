@@ -8,7 +8,15 @@ within a step counts like one that is read from the cache.
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mvsim_core import load_world
+from tests.golden.state_hash import TEXT, Hashes, hashes
+from tests.ros.worlds import all_sensors
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -100,12 +108,66 @@ world.run(0.02)
 """
 
 
-def test_no_step_loads_a_kernel():
+#: A world that is loaded without kernels it does not need yet: those of its first step come with
+#: that, all others when they are asked for.
+POSTPONED = """
+from tests.physics.worlds import block, cart, twist_pid, world as text_of
+
+laser = '<sensor class="laser" name="laser"><sensor_period>0.1</sensor_period></sensor>'
+robot = cart("r1", controller=twist_pid(), extra=laser)
+world = load_world(text=text_of(robot, block("b1", "2.0 0 0")), preload=False)
+world.step()
+first = set(late)
+assert "mvsim_core.world.step.integrate_kernel" in first, first
+assert "mvsim_core.solver.solve.contacts_kernel" not in first
+late.clear()
+world.load_kernels()
+world.teleport("r1", 1.2, 0.0, 0.0)
+world.vehicles["r1"].set_twist(1.0)
+world.run(0.4)
+assert world.contacts
+"""
+
+
+@pytest.mark.parametrize(
+    "code", [f"{LATER}{SPAWN}{MANY}", POSTPONED], ids=["at load", "when asked for"]
+)
+def test_no_step_loads_a_kernel(code: str):
     done = subprocess.run(
-        [sys.executable, "-c", f"{COUNT}{LATER}{SPAWN}{MANY}print(*late)"],
+        [sys.executable, "-c", f"{COUNT}{code}print(*late)"],
         capture_output=True,
         text=True,
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+def driven(preload: bool, at: int | None, **file: Any) -> list[Hashes]:
+    """Return what a world came to, then after a reset; its kernels are loaded at a step `at`."""
+    world = load_world(**file, preload=preload)
+    for vehicle in world.vehicles.values():
+        if "twist" in vehicle.accepts:
+            vehicle.set_twist(0.5)
+    readings: dict[str, list[Any]] = {}
+    for tick in range(60):
+        if tick == at:
+            world.load_kernels()
+        world.step()
+        for sensor in world.new_readings:
+            readings.setdefault(sensor.full_name, []).append(sensor.last)
+    assert readings
+    first = hashes(world, readings, exact=True)
+    world.reset()
+    world.run(0.1)
+    return [first, hashes(world, {}, exact=True)]
+
+
+@pytest.mark.parametrize("sensors", [False, True], ids=["something of all", "all sensors"])
+def test_kernels_that_are_loaded_later_change_no_number(tmp_path: Path, sensors: bool):
+    file: Any = {"path": all_sensors(tmp_path)} if sensors else {"text": TEXT}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        at_load = driven(True, None, **file)
+        for at in (None, 0, 7):
+            assert driven(False, at, **file) == at_load

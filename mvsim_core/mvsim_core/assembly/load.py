@@ -20,7 +20,7 @@ from mvsim_core.world.world import World
 from mvsim_core.xmlfile import FileState, read_world_file
 
 
-def load_world(
+def load_world(  # noqa: PLR0913 (one keyword for each way to load)
     path: str | Path | None = None,
     *,
     text: str | None = None,
@@ -28,6 +28,7 @@ def load_world(
     seed: int = 0,
     change: Callable[[WorldSpec], WorldSpec] | None = None,
     access: FileAccess | None = None,
+    preload: bool = True,
 ) -> World:
     """Load a world file and make it ready to step.
 
@@ -38,6 +39,9 @@ def load_world(
         seed: Random seed of the file and of the sensors.
         change: Function that maps the spec of the file to the spec that is built.
         access: What a text from a client may read; None: everything.
+        preload: Whether to load all kernels that steps may need, so that none of them waits for
+            one (10 ms, or seconds where it is to be compiled). False: `World.load_kernels` may do
+            it later, else each is loaded when it is needed.
 
     Raises:
         WorldFileError: The file has errors; the message holds all of them.
@@ -50,7 +54,7 @@ def load_world(
             path, text=text, variables=variables, seed=seed, access=access
         )
         spec = spec if change is None else change(spec)
-        return world_of(spec, seed=seed, warnings=problems, file_state=state)
+        return world_of(spec, seed=seed, warnings=problems, file_state=state, preload=preload)
 
 
 def world_of(
@@ -59,11 +63,13 @@ def world_of(
     seed: int = 0,
     warnings: tuple[Problem, ...] = (),
     file_state: FileState | None = None,
+    preload: bool = True,
 ) -> World:
     """Return the running world of a spec, which may have been written in Python.
 
     Hints among the warnings are left out. `file_state` is the state of the world file after
-    reading: vehicles that are added as text may use its classes and variables.
+    reading: vehicles that are added as text may use its classes and variables. `preload` is as of
+    `load_world`.
 
     Raises:
         BuildError: The described world cannot be built.
@@ -73,5 +79,5 @@ def world_of(
     with building(spec.where, "mvsim_world"):
         model = Assembler(spec, shown).model()
         world = World(model, Data(seed, file_state))
-        world.begin()
+        world.begin(preload=preload)
     return world

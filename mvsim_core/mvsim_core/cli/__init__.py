@@ -9,6 +9,7 @@ A verb's module declares its options and imports what it needs only when it runs
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -77,6 +78,9 @@ def options(
 
 def main() -> None:
     """Run the command line; errors that a user can cause end it with one message."""
+    # before numpy is imported: its threads for products of matrices, which are not used here,
+    # wait busily for 0.1 s of processor time when they are started
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from mvsim_core.cli.bars import progress_shown
     from mvsim_core.errors import MvsimError, WorldFileError
 

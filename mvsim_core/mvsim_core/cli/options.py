@@ -101,13 +101,15 @@ def loaded(
 ) -> RunningWorld:
     """Load a world as `--var` and `--seed` say, print its warnings, command what `--twist` says.
 
+    Kernels that are not needed at once are not loaded.
+
     Raises:
         WorldFileError: The file has errors.
     """
     from mvsim_core import load_world
     from mvsim_core.cli.report import print_problems
 
-    running = load_world(world, variables=variables(var), seed=seed)
+    running = load_world(world, variables=variables(var), seed=seed, preload=False)
     print_problems(running.warnings)
     command(running, twists)
     return running

@@ -142,7 +142,7 @@ def launch(
     with ExitStack() as stack:
         shown = not headless and can_show()
         viewer = stack.enter_context(serve(world)) if shown else None
-        running = load_world(world)
+        running = load_world(world, preload=False)
         if level != "ERROR":
             print_problems(running.warnings)
         bus = stack.enter_context(_Bus(running, port, "127.0.0.1"))
@@ -205,11 +205,19 @@ class _Status:
         self.keys = keys
         self.start = wall.perf_counter()
         self.spent = 0.0
+        self.preloaded = False
 
     @property
     def elapsed(self) -> float:
         """Wall seconds since the start."""
         return wall.perf_counter() - self.start
+
+    def preload(self) -> None:
+        """Load the kernels of all steps that may come, in time that does not count."""
+        self.preloaded = True
+        begin = wall.perf_counter()
+        self.running.load_kernels()
+        self.start += wall.perf_counter() - begin
 
     def table(self) -> Table:
         """Return the status as it is shown while the simulation runs."""
@@ -317,6 +325,9 @@ def _until_refresh(
         if factor is not None:
             ahead = running.time / factor - status.elapsed
             if ahead > 0.0:
+                if not status.preloaded:
+                    status.preload()
+                    continue
                 _sleep(min(ahead, REFRESH), bus)
                 continue
         begin = wall.perf_counter()

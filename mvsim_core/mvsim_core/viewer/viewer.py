@@ -9,6 +9,7 @@ import time as wall
 from collections.abc import Callable
 from typing import Any
 
+from mvsim_core import progress
 from mvsim_core.errors import MvsimError
 from mvsim_core.viewer.panel import Panel
 from mvsim_core.viewer.server import PORT, Server
@@ -131,6 +132,8 @@ class Viewer:
             self.controls.run(self)
             return
         self.serve()
+        with progress.reporting_too(self.notify):  # the world can be seen meanwhile
+            self.world.load_kernels()
         self.controls.hold(self)
         while not self.closed and (seconds is None or self.world.time < seconds - 1e-9):
             self.world.step()

@@ -371,8 +371,12 @@ class World(Entities):
         """
         self._adopt(snapshot.copy())
 
-    def begin(self) -> None:
-        """Build the initial state and keep it for resets; the assembly calls this once."""
+    def begin(self, *, preload: bool = True) -> None:
+        """Build the initial state and keep it for resets; the assembly calls this once.
+
+        Args:
+            preload: Whether to load the kernels of all steps; see `load_kernels`.
+        """
         data, run = self.data, self._runtime
         for k, fixture in enumerate(self.model.fixtures):
             islands.add_fixture_to_solver(data, -1 - k, fixture)
@@ -387,10 +391,19 @@ class World(Entities):
         run.placed.update(entity.row for entity in data.entities.values())
         report_overlaps(self.model, run, data, loading=True)
         run.begin(data)
-        load_kernels(self.model, self.model.entities)
-        run.sensors.warm(data)
+        if preload:
+            self.load_kernels()
         self._initial = data.copy()
         self._begin_logs()
+
+    def load_kernels(self) -> None:
+        """Load or compile all kernels that steps of this world can need, if they are not loaded.
+
+        For real-time programs that have loaded the world with `preload=False`, to show it before
+        it moves. Changes nothing in the state.
+        """
+        load_kernels(self.model, [entity.model for entity in self.data.entities.values()])
+        self._runtime.sensors.warm(self.data)
 
     def _weld_of_file(self, spec: Any) -> None:
         names = spec.body_a, spec.body_b

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from mvsim_core import World
 from tests.unit.cli.conftest import Outcome
 
 WORLD = """<mvsim_world>
@@ -132,6 +133,32 @@ def test_run(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None:
     assert last["Timestamp"] == 2
     assert last["q3yaw"] == pytest.approx(-0.2, abs=2e-3)
     assert last["dqx"] == pytest.approx(0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize(("pace", "calls"), [("1", 1), ("max", 0)])
+def test_kernels_of_later_steps_are_loaded_while_a_run_waits(
+    mvsim: Callable[..., Outcome],
+    world: str,
+    monkeypatch: pytest.MonkeyPatch,
+    pace: str,
+    calls: int,
+) -> None:
+    """Once, after the first step, and the run does not catch up what that took."""
+    ticks = []
+
+    def slow(world: World) -> None:
+        ticks.append(world.ticks)
+        time.sleep(1.0)
+
+    monkeypatch.setattr(World, "load_kernels", slow)
+    code, out, _ = mvsim("run", world, "--time", "0.2", "--realtime-factor", pace)
+    assert code == 0
+    assert len(ticks) == calls
+    assert all(tick == 1 for tick in ticks)
+    took = float(out.split(" s in ")[1].split()[0])
+    assert took < 0.5
+    if pace == "1":
+        assert took > 0.15
 
 
 def test_plot(mvsim: Callable[..., Outcome], world: str, tmp_path: Path) -> None:

@@ -53,6 +53,25 @@ def test_quick_work_shows_no_bar() -> None:
     assert bar.calls == []
 
 
+def test_lines_can_be_shown_in_a_second_place_too() -> None:
+    bar, lines, more = Recorded(), list[str](), list[str]()
+    with reporting(lines.append, bar):
+        progress.announce_once("known")
+        with progress.reporting_too(more.append):
+            for text in ("known", "new", "new"):
+                progress.announce_once(text)
+            for _ in range(2):
+                progress.announce("at once")
+            assert len(list(tracked(range(200), "counting"))) == 200
+        progress.announce_once("new")
+        progress.announce_once("later")
+    assert lines == ["known", "new", "at once", "at once", "later"]
+    assert more == ["known", "new", "at once", "at once"]
+    with progress.reporting_too(more.append):
+        progress.announce("alone")
+    assert more[-1] == "alone"
+
+
 def test_a_bar_comes_and_goes(capsys: pytest.CaptureFixture[str]) -> None:
     bar = TerminalBar()
     bar.line("before")

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mvsim_core import MvsimError, load_world
+from mvsim_core import MvsimError, load_world, progress
 from mvsim_core.viewer import Simulation, TimeBar, Viewer
 from mvsim_core.viewer.drive_page import MARK, Stick, stick_of
 from mvsim_core.viewer.edit_tab import on_floor
@@ -42,6 +42,26 @@ def test_pace(factor: float) -> None:
         viewer.run(0.5 * factor)
         assert time.perf_counter() - start == pytest.approx(0.5, abs=0.15)
         assert world.time == pytest.approx(0.5 * factor, abs=0.02)
+
+
+def test_the_world_can_be_seen_before_the_kernels_of_its_steps_are_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That may take minutes the first time; browsers say so."""
+    notes: list[str] = []
+    seen: list[tuple[int, bool]] = []
+    world = load_world(text=SMALL, preload=False)
+    with Viewer(world, controls=Simulation(None), port=0) as viewer:
+        monkeypatch.setattr(viewer, "notify", notes.append)
+
+        def load() -> None:
+            seen.append((world.ticks, viewer.stage.selected != ""))
+            progress.announce_once("compiling")
+
+        monkeypatch.setattr(world, "load_kernels", load)
+        viewer.run(0.05)
+    assert seen == [(0, True)]
+    assert notes == ["compiling"]
 
 
 def test_a_loop_of_its_own_is_held_while_it_is_paused() -> None:
