@@ -372,11 +372,7 @@ class World(Entities):
         self._adopt(snapshot.copy())
 
     def begin(self, *, preload: bool = True) -> None:
-        """Build the initial state and keep it for resets; the assembly calls this once.
-
-        Args:
-            preload: Whether to load the kernels of all steps; see `load_kernels`.
-        """
+        """Build the initial state and keep it for resets; the assembly calls this once."""
         data, run = self.data, self._runtime
         for k, fixture in enumerate(self.model.fixtures):
             islands.add_fixture_to_solver(data, -1 - k, fixture)
@@ -397,11 +393,7 @@ class World(Entities):
         self._begin_logs()
 
     def load_kernels(self) -> None:
-        """Load or compile all kernels that steps of this world can need, if they are not loaded.
-
-        For real-time programs that have loaded the world with `preload=False`, to show it before
-        it moves. Changes nothing in the state.
-        """
+        """Load or compile what steps can need, after `load_world(preload=False)`, once."""
         load_kernels(self.model, [entity.model for entity in self.data.entities.values()])
         self._runtime.sensors.warm(self.data)
 
