@@ -8,6 +8,7 @@ in the folder that `MVSIM_SHARED` names; tests that need it skip where it is abs
 """
 
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -38,6 +39,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 DOMAINS = range(10, 100)
 """Domain ids to choose from: not the user's likely ones, and below the ephemeral UDP ports."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files of slow tests first, so that no worker begins one when the other is done."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_runtest_teardown() -> None:
+    """Let go of the heap that programs settle for themselves: loads count what is frozen."""
+    gc.unfreeze()
 
 
 def shared(name: str) -> Path:
