@@ -31,7 +31,7 @@ demo: setup
 # Tests that measure times on the wall clock get the machine to themselves, after all others.
 test: style
 	@$(MAKE) --no-print-directory --jobs 2 types tests-side-by-side
-	$(PY) -m pytest -m alone
+	$(PY) -m pytest -m alone tests/ros tests/consumers
 
 # In the order of tests/conftest.py: files that take long come first, or a worker waits at the end.
 tests-side-by-side: setup-dev
