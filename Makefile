@@ -11,8 +11,10 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH
 unexport ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION RMW_IMPLEMENTATION
+# Each process would compile all modules again: half a second, and tests start hundreds of them.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint format bench docs clean setup setup-dev
+.PHONY: help demo test lint style types tests-side-by-side format bench docs clean setup setup-dev
 
 help:
 	@echo "make demo    drive a robot through a small warehouse over ROS 2 (WORLD=file.xml TIME=20)"
@@ -26,15 +28,22 @@ help:
 demo: setup
 	@$(PY) -m mvsim_demo "$(WORLD)" --time "$(TIME)"
 
-# The tests of the node measure times on the wall clock, so they get the machine to themselves.
-test: lint
-	$(PY) -m pytest -n 2 --dist loadfile --ignore tests/ros --ignore tests/launch --ignore tests/soak \
-	  --ignore tests/consumers --deselect tests/fuzz/test_node.py
-	$(PY) -m pytest tests/ros tests/launch tests/soak tests/consumers tests/fuzz/test_node.py
+# Tests that measure times on the wall clock get the machine to themselves, after all others.
+test: style
+	@$(MAKE) --no-print-directory --jobs 2 types tests-side-by-side
+	$(PY) -m pytest -m alone tests/ros tests/consumers
 
-lint: setup-dev
+# In the order of tests/conftest.py: files that take long come first, or a worker waits at the end.
+tests-side-by-side: setup-dev
+	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
+
+lint: style types
+
+style: setup-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+
+types: setup-dev
 	$(PY) -m mypy
 	$(PY) -m mypy scripts tests/conftest.py
 

@@ -8,6 +8,7 @@ in the folder that `MVSIM_SHARED` names; tests that need it skip where it is abs
 """
 
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -38,6 +39,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 DOMAINS = range(10, 100)
 """Domain ids to choose from: not the user's likely ones, and below the ephemeral UDP ports."""
+
+
+ALONE = ("ros", "consumers")
+"""Folders in which `make test` looks for tests that run alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files of slow tests first, so that no worker begins one when the other is done."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+    alone = [item for item in items if item.get_closest_marker("alone")]
+    if astray := [item.nodeid for item in alone if item.path.parent.name not in ALONE]:
+        raise pytest.UsageError(f"{astray[0]}: what runs alone must be in {' or '.join(ALONE)}")
+
+
+def pytest_runtest_teardown() -> None:
+    """Let go of the heap that programs settle for themselves: loads count what is frozen."""
+    gc.unfreeze()
 
 
 def shared(name: str) -> Path:

@@ -53,7 +53,8 @@ def test_named_make_targets_exist(document: Path) -> None:
 def test_help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
-    for target in set(phony.split()) - {"help", "setup", "setup-dev"}:
+    parts_of_others = {"setup", "setup-dev", "style", "types", "tests-side-by-side"}
+    for target in set(phony.split()) - {"help"} - parts_of_others:
         assert f'"make {target} ' in makefile
 
 

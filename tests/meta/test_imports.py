@@ -3,6 +3,7 @@
 """Who may import whom: rooms in one order, so that there are no circles; no ROS in the core."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ NO_ROS = {"rosbags"}
 """Pure Python, in spite of its name."""
 
 
+@functools.cache
 def _imports(path: Path) -> set[str]:
     """Absolute names of the modules that a file imports at run time, also inside functions."""
     tree = ast.parse(path.read_text())

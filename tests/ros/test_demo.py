@@ -71,6 +71,7 @@ def run_demo(domain: int, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.ros
+@pytest.mark.alone
 def test_the_demo_drives_and_reports(domain: int) -> None:
     world = str(ROOT / "worlds" / "warehouse.world.xml")
     done = run_demo(domain, world, "--time", "2.5")

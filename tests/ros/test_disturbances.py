@@ -18,7 +18,7 @@ from rosgraph_msgs.msg import Clock
 from tests.ros.node_process import NodeProcess, Observer, environment, eventually, nanoseconds
 from tests.ros.worlds import all_sensors
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 #: Least part of the factor that a disturbance leaves, and that is left while processes start that
 #: take all processors themselves.

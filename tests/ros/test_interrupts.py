@@ -35,6 +35,7 @@ def hangup_ends() -> Iterator[None]:
 
 
 @pytest.mark.ros
+@pytest.mark.alone
 @pytest.mark.usefixtures("hangup_ends")
 @pytest.mark.parametrize("delay", [0.0, 0.1, 0.35, 0.65, 1.0])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -39,10 +39,12 @@ def run(world: Any, factor: float, ticks: int, mailbox: Mailbox | None = None) -
     return time.monotonic() - begin
 
 
+@pytest.mark.alone
 def test_it_keeps_the_wanted_pace() -> None:
     assert run(CountingWorld(), 2.0, 40) == pytest.approx(0.2, abs=0.1)
 
 
+@pytest.mark.alone
 def test_full_speed_does_not_wait() -> None:
     assert run(CountingWorld(), 0.0, 1000) < 0.5
 

@@ -30,7 +30,7 @@ from tests.ros.node_process import NodeProcess, Observer, eventually, known, nan
 from tests.ros.service_client import Client, placed
 from tests.ros.worlds import one_robot
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 DT = 4_000_000  # ns, of the world
 OK = Result.RESULT_OK

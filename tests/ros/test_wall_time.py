@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tests.ros.node_process import NodeProcess, Observer, eventually, nanoseconds
 from tests.ros.service_client import Client
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 
 def test_stamps_follow_the_wall_clock_and_there_is_no_other(domain: int) -> None:

@@ -16,7 +16,6 @@ from mvsim_core.assembly.compilation import FIRST
 from mvsim_core.kernel_cache import VARIABLE, choose_kernel_cache
 from mvsim_core.progress import reporting
 from mvsim_core.resources.remote_files import cache_folder
-from tests.physics.worlds import block, cart, twist_pid, world
 
 LAW = """
 from numba import njit
@@ -176,49 +175,6 @@ def test_a_user_without_a_home(
     assert Path(os.environ[VARIABLE]).parent.parent == tmp_path
     monkeypatch.delenv("MVSIM_CACHE_DIR", raising=False)
     assert cache_folder().parent == tmp_path
-
-
-STALL = """
-import sys
-from numba.core.registry import CPUDispatcher
-from mvsim_core import load_world
-
-def compiled():
-    values = [
-        value for name, module in list(sys.modules.items()) if name.startswith("mvsim_core")
-        for value in vars(module).values() if isinstance(value, CPUDispatcher)
-    ]
-    return {f"{value.__module__}.{value.__name__}": len(value.signatures) for value in values}
-
-world = load_world(text=sys.stdin.read())
-world.step()
-before = compiled()
-robot = world.vehicles["r1"]
-robot.set_twist(1.0)
-world.run(3.0)
-assert robot.pose.x > 0.5 and world.blocks["b"].pose.x > 1.6, (robot.pose, world.blocks["b"].pose)
-kept = world.data.copy()
-world.reset()
-world.run(0.1)
-world.restore(kept)
-world.run(0.1)
-print(*sorted(name for name, count in compiled().items() if count > before.get(name, 0)))
-"""
-
-
-def test_the_first_contact_waits_for_no_compiler() -> None:
-    """All kernels of a step exist after the first: a push, a ramp, a reset compile nothing."""
-    lidar = '<sensor class="laser" name="laser"> <sensor_period>0.02</sensor_period> </sensor>'
-    ramp = (
-        '<block name="ramp"> <init_pose>0 -3 0</init_pose> <static>true</static>'
-        ' <geometry type="ramp" lx="2" ly="2" lz="0.4"/> </block>'
-    )
-    robot = cart("r1", controller=twist_pid(), extra=lidar)
-    text = world(robot, block("b", pose="1.5 0 0", mass=3.0), ramp)
-    command = [sys.executable, "-c", STALL]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == []
 
 
 def test_compilation_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

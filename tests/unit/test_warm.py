@@ -35,11 +35,11 @@ def counted(kernel, *args, **kw):
     return compile_for(kernel, *args, **kw)
 
 def counting(world):
-    inside[0] = True
+    before, inside[0] = inside[0], True
     try:
         step(world)
     finally:
-        inside[0] = False
+        inside[0] = before
 
 def running(world, seconds):
     inside[0] = True
@@ -50,16 +50,24 @@ Dispatcher._compile_for_args, World.step, World.run = counted, counting, running
 warnings.simplefilter("ignore")
 """
 
-#: What a world may come to without a spawn: contacts, another height, welds, logs, restores.
+#: What a world may come to without a spawn: contacts, a push, another height, a ramp, welds, logs,
+#: restores.
 LATER = """
 from tests.physics.worlds import block, cart, twist_pid, world as text_of
 
-ramp = '<geometry type="ramp" lx="2" ly="2" lz="0.4"/><static>true</static>'
-text = text_of(cart("r1", controller=twist_pid()), block("b1", "3 0 0", mu=0.3),
-    block("ledge", "0 8 0", extra="<static>true</static>"))
+lidar = '<sensor class="laser" name="laser"><sensor_period>0.02</sensor_period></sensor>'
+ramp = ('<block name="ramp"><init_pose>0 -3 0</init_pose><static>true</static>'
+    '<geometry type="ramp" lx="2" ly="2" lz="0.4"/></block>')
+text = text_of(cart("r1", controller=twist_pid(), extra=lidar), block("b1", "3 0 0", mu=0.3),
+    block("ledge", "0 8 0", extra="<static>true</static>"), ramp)
 world = load_world(text=text)
 world.step()
 kept = world.state()
+world.vehicles["r1"].set_twist(1.0)
+world.run(3.5)
+assert world.blocks["b1"].pose.x > 3.1, world.blocks["b1"].pose
+world.teleport("r1", 0.0, -3.0, 0.0)
+world.run(0.05)
 world.teleport("r1", 2.3, 0.0, 0.0)
 world.run(0.05)
 world.weld("r1", "b1")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""HaltError studies continue; other commands and changed files are refused."""
+"""Halted studies continue; other commands and changed files are refused."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from mvsim_core.batches import BatchError, run
+from tests.unit.batches.conftest import FUNCTIONS, WORLD
 
 COUNT = 12
 
@@ -119,14 +120,44 @@ class HaltError(Exception):
     pass
 
 
-@pytest.fixture
-def halted(
-    world: Path, functions: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> dict[str, Any]:
-    """The settings of a study that was interrupted after three runs."""
+class Halted:
+    """A study that was interrupted after three runs.
+
+    Attributes:
+        folder: Where its files are.
+        settings: Arguments of `run`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        world, functions = folder / "w.world.xml", folder / "mine.py"
+        world.write_text(WORLD.replace("<simul", '<include file="part.xml"/><simul', 1))
+        functions.write_text(FUNCTIONS)
+        (folder / "part.xml").write_text("<mvsim_world></mvsim_world>")
+        self.settings = settings_of(world, f"{functions}:", folder)
+        halt_after_three(self.settings)
+        self._files = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+    def restore(self) -> None:
+        """Bring its files back to how they were when it was interrupted."""
+        for path in self.folder.iterdir():
+            if path.is_file():
+                path.unlink()
+        for path, content in self._files.items():
+            path.write_bytes(content)
+
+    def run(self, **changed: Any) -> Any:
+        """Continue it, with other arguments perhaps."""
+        return run(**{**self.settings, **changed})
+
+    def begun(self) -> list[int]:
+        """Return the seeds of the runs that were begun."""
+        return begun(self.folder)
+
+
+def halt_after_three(settings: dict[str, Any]) -> None:
     from mvsim_core.batches.journal import Journal
 
-    settings = settings_of(world, functions, tmp_path)
     add = Journal.add
 
     def add_three(self: Journal, outcome: Any) -> None:
@@ -134,27 +165,38 @@ def halted(
         if len(self.done) == 3:
             raise HaltError
 
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Journal, "add", add_three)
         with pytest.raises(HaltError):
             run(**settings)
-    return settings
 
 
-def test_half_a_line_at_the_end(halted: dict[str, Any], tmp_path: Path) -> None:
-    journal = tmp_path / "t.csv.journal"
+@pytest.fixture(scope="module")
+def halted_once(tmp_path_factory: pytest.TempPathFactory) -> Halted:
+    return Halted(tmp_path_factory.mktemp("halted"))
+
+
+@pytest.fixture
+def halted(halted_once: Halted) -> Halted:
+    """The same for each test: its workers take seconds to start."""
+    halted_once.restore()
+    return halted_once
+
+
+def test_half_a_line_at_the_end(halted: Halted) -> None:
+    journal = halted.folder / "t.csv.journal"
     lines = journal.read_bytes().splitlines(keepends=True)
     kept = [json.loads(line)["run"] for line in lines if b'"run"' in line]
     journal.write_bytes(b"".join(lines) + lines[-1][:20])
-    first = begun(tmp_path)
-    results = run(**halted)
-    again = begun(tmp_path)[len(first) :]
+    first = halted.begun()
+    results = halted.run()
+    again = halted.begun()[len(first) :]
     assert set(again) == set(range(COUNT)) - set(kept)
     assert results.column("seed") == list(range(COUNT))
     assert results.failures == []
 
 
-def test_another_command_is_refused(halted: dict[str, Any], tmp_path: Path) -> None:
+def test_another_command_is_refused(halted: Halted) -> None:
     for name, value, text in (
         ("seeds", range(5), '"0:12", now "0:5"'),
         ("time", 0.2, "time was 0.1, now 0.2"),
@@ -163,47 +205,40 @@ def test_another_command_is_refused(halted: dict[str, Any], tmp_path: Path) -> N
         ("setup", None, "setup was"),
     ):
         with pytest.raises(BatchError, match="is of another command") as caught:
-            run(**{**halted, name: value})
+            halted.run(**{name: value})
         assert text in str(caught.value)
         assert "\n" not in str(caught.value)
-    (tmp_path / "t.csv.journal").write_text("{}\n")
+    (halted.folder / "t.csv.journal").write_text("{}\n")
     with pytest.raises(BatchError, match="not the journal of a study"):
-        run(**halted)
+        halted.run()
 
 
-def test_workers_columns_and_limits_may_be_others(halted: dict[str, Any]) -> None:
-    results = run(**{**halted, "workers": 1, "columns": ["*.x"], "timeout": 60.0})
+def test_workers_columns_and_limits_may_be_others(halted: Halted) -> None:
+    results = halted.run(workers=1, columns=["*.x"], timeout=60.0)
     assert results.columns == ("seed", "r1.x", "error")
 
 
-def test_a_pattern_without_a_column_costs_no_run(halted: dict[str, Any], tmp_path: Path) -> None:
+def test_a_pattern_without_a_column_costs_no_run(halted: Halted) -> None:
     with pytest.raises(BatchError, match=r"no column is called '\*\.u'; measured are time, r1\.x"):
-        run(**{**halted, "columns": ["*.u"]})
-    count = len(begun(tmp_path))
-    assert len(run(**halted).rows) == COUNT
-    assert len(begun(tmp_path)) == count
+        halted.run(columns=["*.u"])
+    count = len(halted.begun())
+    assert len(halted.run().rows) == COUNT
+    assert len(halted.begun()) == count
 
 
 @pytest.mark.parametrize("name", ["w.world.xml", "mine.py", "part.xml"])
-def test_changed_files_are_refused(
-    world: Path, functions: str, tmp_path: Path, name: str, request: pytest.FixtureRequest
-) -> None:
-    part = tmp_path / "part.xml"
-    part.write_text("<mvsim_world></mvsim_world>")
-    text = world.read_text().replace("<simul", '<include file="part.xml"/><simul')
-    world.write_text(text)
-    halted = request.getfixturevalue("halted")
-    path = tmp_path / name
+def test_changed_files_are_refused(halted: Halted, name: str) -> None:
+    path = halted.folder / name
     path.write_text(path.read_text() + "\n")
     with pytest.raises(BatchError, match=f"{name} has changed since") as caught:
-        run(**halted)
+        halted.run()
     assert "\n" not in str(caught.value)
 
 
-def test_two_at_once_are_refused(halted: dict[str, Any], tmp_path: Path) -> None:
+def test_two_at_once_are_refused(halted: Halted) -> None:
     import fcntl
 
-    with (tmp_path / "t.csv.journal").open("ab") as file:
+    with (halted.folder / "t.csv.journal").open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(BatchError, match="another process is writing it"):
-            run(**halted)
+            halted.run()
