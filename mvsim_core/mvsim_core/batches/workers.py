@@ -14,7 +14,7 @@ import signal
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from typing import Any, NamedTuple, Protocol
 
 from mvsim_core.batches.files import FileLog
@@ -83,6 +83,7 @@ class LocalWorker:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(other, plan), daemon=True)
+        resource_tracker.ensure_running()  # with the first process it would unblock the signal
         # Ctrl-C in a terminal goes to all processes: blocked here, it is in the new one too.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

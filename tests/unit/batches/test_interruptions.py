@@ -116,6 +116,22 @@ def test_ctrl_c(world: Path, functions: str, tmp_path: Path) -> None:
     wait_for(lambda: not any(map(alive, children)), 2.0)
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads masks in /proc")
+def test_ctrl_c_reaches_no_worker(world: Path, functions: str, tmp_path: Path) -> None:
+    """Not even one that still imports: the signal is blocked before the first instruction."""
+    process = subprocess.Popen(words_of(world, functions, tmp_path), stderr=subprocess.PIPE)
+    wait_for(lambda: begun(tmp_path) or process.poll() is not None)
+    masks = []
+    for pid in children_of(process.pid):
+        if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            status = Path(f"/proc/{pid}/status").read_text()
+            masks.append(int(status.split("SigBlk:")[1].split()[0], 16))
+    process.kill()
+    process.communicate()
+    assert len(masks) == 2
+    assert all(mask >> (signal.SIGINT - 1) & 1 for mask in masks)
+
+
 class HaltError(Exception):
     pass
 
