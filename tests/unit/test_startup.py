@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -88,7 +89,18 @@ def test_the_command_line_starts_no_threads_for_products_of_matrices() -> None:
     assert int(count) == min(2, os.cpu_count() or 1)
 
 
-def test_without_collections_nothing_is_collected_until_the_heap_is_settled() -> None:
+@pytest.fixture
+def own_heap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process that has not settled its heap, whatever other tests did."""
+    monkeypatch.setattr(heap._Made, "settled", False)
+    gc.unfreeze()
+    yield
+    gc.unfreeze()
+
+
+def test_without_collections_nothing_is_collected_until_the_heap_is_settled(
+    own_heap: None,
+) -> None:
     collected: list[str] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
@@ -107,7 +119,14 @@ def test_without_collections_nothing_is_collected_until_the_heap_is_settled() ->
         assert gc.get_freeze_count() > 0
     finally:
         gc.callbacks.remove(note)
-        gc.unfreeze()
+
+
+def test_a_settled_heap_stays_settled_when_worlds_are_loaded(own_heap: None) -> None:
+    settle_heap()
+    count = gc.get_freeze_count()
+    assert count > 0
+    load_world(text="<mvsim_world/>")
+    assert gc.get_freeze_count() == count
 
 
 def test_worlds_that_are_not_used_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +138,7 @@ def test_worlds_that_are_not_used_do_not_add_up(monkeypatch: pytest.MonkeyPatch)
     assert sum(world() is not None for world in worlds) <= 3
 
 
-def test_what_a_load_makes_is_not_looked_at_after_it() -> None:
+def test_what_a_load_makes_is_not_looked_at_after_it(own_heap: None) -> None:
     young: list[int] = []
 
     def note(phase: str, info: dict[str, int]) -> None:

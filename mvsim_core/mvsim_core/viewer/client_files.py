@@ -8,6 +8,7 @@ browsers keep it and compile it beside the page's thread; the loader gets one li
 
 The script also has a picture of surroundings, for light until the server has sent another one. It
 is left out: a page would decode and draw it before it hears that this scene has lights of its own.
+And three.js is not to ask for the errors of shaders, which waits for the compilation of each.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _BASE = len(_ALPHABET)
 _LOADER = re.compile(r'<script data-p="([^"]+)" data-ss="(\d+)" data-cs="(\d+)">')
 #: The only picture in the script: the light of the scene until a server has sent another one.
 _PICTURE = re.compile(rb"`data:image/jpeg;base64,[A-Za-z0-9+/=]+`")
+#: A setting of three.js, as its default and as it is served.
+_CHECKED, _UNCHECKED = b"checkShaderErrors:!0", b"checkShaderErrors:!1"
 #: A year, and no question whether it has changed.
 _FOR_EVER = "max-age=31536000, immutable"
 _LEVEL = 4
@@ -73,6 +76,7 @@ class ClientFiles:
         self.script, pictures = _PICTURE.subn(b"null", content[of_styles:])
         if pictures != 1:
             raise UnknownClientError(f"the script of viser has {pictures} pictures, expected one")
+        self.script = self.script.replace(_CHECKED, _UNCHECKED)
         self.path = f"/client-{hashlib.sha256(self.script).hexdigest()[:16]}.js"
         address = f".{self.path}"  # relative: a proxy may serve the page in a folder
         line = f'import "{address}"'.encode()
