@@ -32,6 +32,10 @@ settings.load_profile("repeatable")
 # Worlds of other people name models on the internet: no test depends on it, nor waits for it.
 os.environ.setdefault("MVSIM_OFFLINE", "1")
 
+# Two workers share the cores: the threads of a product of matrices would wait for one another, at
+# full power, as often as the other worker has a core. Read when numpy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A shell without job control starts background commands with SIGINT ignored, and their children
 # inherit that: tests that end a process by Ctrl-C would wait for nothing.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
