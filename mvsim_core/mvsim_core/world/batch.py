@@ -166,8 +166,7 @@ class Batch:
         base: The state that was replicated, to which copies are reset.
         runtime: Systems, ground, scenes and sensors of all copies.
         command_timeout: As in `World`.
-        met: (bodies,) rows of BODY that touched something after any tick of the last `advance`, if
-            it made several.
+        met: (bodies,) which bodies touched something in the last `advance` of several ticks.
     """
 
     def __init__(
@@ -237,31 +236,28 @@ class Batch:
         Raises:
             StepError: A number of the state is not finite.
         """
-        mark = self._profile.mark
         self._profile.start()
         if self.runtime.placed:
             report_overlaps(self.model, self.runtime, self.data)
         # one of many phase by phase, to know in which ratio they take their time
-        measured = self._ticks % MEASURED == 0
-        if measured or not self._run_ticks(1):
-            parts = self.model, self.runtime, self.data, self._timeout_ticks(), self._profile
-            if measured or not self._compiled.step(*parts):
-                step_physics(*parts)
+        parts = self.model, self.runtime, self.data, self._timeout_ticks(), self._profile
+        compiled = self._ticks % MEASURED and (self._run_ticks(1) or self._compiled.step(*parts))
+        if not compiled:
+            step_physics(*parts)
         self._ticks += 1
         for start, sensors in self._sets.items():
             ticks = self._ticks - start
             if ticks >= sensors.next_tick:
                 sensors.sample(self.data, ticks, ticks * self.model.dt)
-        mark(SENSORS)
+        self._profile.mark(SENSORS)
 
     def advance(self, most: int, finish: Finish | None = None) -> int:
         """Advance all copies by one tick or more; what touches meanwhile is in `met`.
 
         Args:
             most: Most ticks, >= 1.
-            finish: If all ticks are done it is called, with the first copy and the one after the
-                last, for parts that together are all copies: in threads, when a part has done its
-                ticks. Calling it twice for a part must do no harm.
+            finish: If all ticks are done it is called for parts of the copies, in threads, with
+                the first copy and the one after the last; a second call must do no harm.
 
         Returns:
             How many they are.
@@ -307,9 +303,7 @@ class Batch:
             copy.reset(None if seed is None else seed + k)
 
     def reset_copies(self, copies: IntArray, seeds: IntArray | None = None) -> None:
-        """Return some copies to the state that was replicated; the others go on.
-
-        Of copies without sensors all are reset by one assignment a table.
+        """Return some copies to the state that was replicated; it is fast without sensors.
 
         Args:
             copies: (m,) their numbers, each once.
@@ -388,11 +382,8 @@ class Batch:
         """Return the contacts of a copy, sorted by names."""
         count = self._sizes["bodies"]
         names = {e.row: e.name for e in copy.data.entities.values()}
-        touches = [
-            t
-            for t in self.data.contacts.touches()
-            if any(owner >= 0 and owner // count == copy.index for owner in (t.a, t.b))
-        ]
+        touches, k = self.data.contacts.touches(), copy.index
+        touches = [t for t in touches if k in (t.a // count, t.b // count)]
         return contacts_of(touches, names, self.model.fixtures)
 
     def state_of(self, copy: WorldCopy) -> Data:

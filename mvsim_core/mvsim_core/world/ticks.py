@@ -157,6 +157,7 @@ class Ticks:
         self._works: list[GroupWork] = []
         self._shared = SharedWork(0)
         self._polygons: FloatArray = polygons_of(0, 0)
+        self._largest = (0, 0)  # most vehicles and movers of a group
         self._old: Any = None  # contacts before the call
         self._compiled = False
 
@@ -428,12 +429,13 @@ class Ticks:
             note_rows(table, CLOCKS, data.clock[slice(*group.copies)])
         self._works = [GroupWork(len(one.movers), one.wheels, corners) for one in self._groups]
         self._shared = SharedWork(len(data.bodies))
+        sizes = [(one.row[1], len(one.movers)) for one in self._groups]
+        self._largest = max(size for size, _ in sizes), max(size for _, size in sizes)
         self._searched, self._old = [], None
 
     def _is_large(self, run: Runtime) -> bool:
         """Return whether a group is better shared out to threads phase by phase."""
-        most = run.tiles.size
-        return any(one.row[1] > most or len(one.movers) > MANY for one in self._groups)
+        return self._largest[0] > run.tiles.size or self._largest[1] > MANY
 
     def _note_search(self, model: Model, data: Data, met: BoolArray) -> None:
         """Look up what the solver needs."""
