@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -34,6 +34,37 @@ def threads() -> int:
     return min(usable_cores(), MOST_THREADS)
 
 
+class _Helper:
+    """A thread that waits for work; locks hand it over in a fraction of the time of a queue."""
+
+    def __init__(self, idle: list[_Helper]) -> None:
+        """Start the thread; it puts itself into `idle` after each work."""
+        self._idle = idle
+        self._begin = Lock()
+        self._begin.acquire()
+        self._work: tuple[Callable[[], None], Any] | None = None
+        Thread(target=self._loop, name="mvsim-parts", daemon=True).start()
+
+    def give(self, work: Callable[[], None]) -> Any:
+        """Let it call `work`, which must not raise; the lock that is returned is free after it."""
+        done = Lock()
+        done.acquire()
+        self._work = work, done
+        self._begin.release()
+        return done
+
+    def _loop(self) -> None:
+        while True:
+            self._begin.acquire()
+            if self._work is not None:
+                work, done = self._work
+                self._work = None
+                work()
+                del work
+                self._idle.append(self)
+                done.release()
+
+
 class _Pool:
     """The threads of a process beside the calling one; a forked process starts its own."""
 
@@ -46,6 +77,8 @@ class _Pool:
     def _forget(self) -> None:
         self._lock = Lock()
         self._executor: ThreadPoolExecutor | None = None
+        self._idle: list[_Helper] = []
+        self._helpers = 0
 
     def submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
         """Call `work(*args)` in the next thread that is free."""
@@ -53,6 +86,19 @@ class _Pool:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(MOST_THREADS - 1, "mvsim-tasks")
             return self._executor.submit(work, *args)
+
+    def share(self, work: Callable[[], None], count: int) -> list[Any]:
+        """Call `work` in up to `count` threads that are free now; return locks to wait for."""
+        locks: list[Any] = []
+        with self._lock:
+            while len(locks) < count:
+                if not self._idle:
+                    if self._helpers == MOST_THREADS - 1:
+                        break
+                    self._helpers += 1
+                    self._idle.append(_Helper(self._idle))
+                locks.append(self._idle.pop().give(work))
+        return locks
 
 
 _POOL = _Pool()
@@ -68,6 +114,8 @@ def start(work: Callable[..., T], *args: Any) -> Future[T]:
 
 def run_all(tasks: Sequence[Callable[[], T]]) -> list[T]:
     """Run tasks, each in the next thread that is free, and return their results in order.
+
+    Where other threads are at work already, the calling one does more, or all.
 
     Raises:
         Exception: What the first task in the list that failed raised. Tasks after it may have run
@@ -89,10 +137,10 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T]:
             except BaseException as error:
                 failed[number] = error
 
-    futures = [_POOL.submit(thread) for _ in range(helpers)]
+    locks = _POOL.share(thread, helpers)
     thread()
-    for future in futures:
-        future.result()
+    for lock in locks:
+        lock.acquire()
     if failed:
         raise failed[min(failed)]
     return [results[number] for number in range(len(tasks))]

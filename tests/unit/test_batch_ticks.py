@@ -98,9 +98,9 @@ def test_commands_resets_and_placing(
         touched += len(batches[0].data.contacts.contacts)
         same(batches)
     assert touched > 5
-    assert len(renewed) > 20
+    assert len(renewed) > 20 or not more
     tables = batches[0]._compiled._used
-    assert len(tables) == (1 if more else -(-3 * COPIES // 5))  # joined rows go together
+    assert len(tables) == (1 if more else COPIES)  # joined rows go together
 
 
 def test_a_box_that_is_put_beside_a_standing_robot_is_near_it() -> None:

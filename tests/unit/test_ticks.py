@@ -149,7 +149,7 @@ def test_one_robot_alone_is_hardly_stepped(pair_of: Callable[..., Pair]) -> None
 
 
 def test_until_a_contact(pair_of: Callable[..., Pair]) -> None:
-    """The solver does the rest of the step in which it begins, and all after it while it lasts."""
+    """Contacts are solved on the way."""
     pair = pair_of(cart(controller=PID), block("box", "1.6 0.2 0", mass=5, mu=0.4))
     for sim in pair:
         sim.vehicles["r1"].set_twist(0.5)
@@ -160,7 +160,7 @@ def test_until_a_contact(pair_of: Callable[..., Pair]) -> None:
         pair.run(10)
         touched = touched or pair.runs.vehicles["r1"].in_collision
     assert touched
-    assert pair.singles > 50
+    assert pair.singles < 30  # in some steps near bodies are looked for
 
 
 @pytest.mark.parametrize(("table", "field"), [("bodies", "cvx"), ("wheels", "cmd_torque")])

@@ -12,7 +12,7 @@ import pytest
 from mvsim_core import World, load_world, threads
 from mvsim_core.errors import StepError
 from mvsim_core.solver import solve
-from mvsim_core.world.data import TABLES
+from mvsim_core.world.data import TABLES, differences
 from mvsim_core.world.ticks import Ticks
 from tests.physics.worlds import block, car, cart, friction, twist_pid, world
 
@@ -129,12 +129,30 @@ def test_copies_of_a_batch_are_stepped_in_tiles() -> None:
     batch = sim.replicate(3)
     batch._compiled = Ticks(5)
     batch.run(0.3)
-    assert len(batch._compiled._used) == 7  # 33 vehicles
+    assert len(batch._compiled._used) == 9  # 11 vehicles a copy
+    assert len(batch._compiled._groups) == 3
     sim.run(0.3)
     for copy in batch:
         for name in ("a", "d", "f", "k"):
             got, want = copy.vehicles[name], sim.vehicles[name]
             assert (got.pose, got.twist, got.odometry) == (want.pose, want.twist, want.odometry)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_vehicles_of_several_tiles_meet(count: int) -> None:
+    """Those of a world, and of each copy, whose runs are equal to single steps."""
+    sims = [load_world(text=world(*vehicles())) for _ in range(2)]
+    for sim in sims:
+        drive(sim)
+    runs = sims[0].replicate(count) if count else sims[0]
+    setattr(runs, "_compiled" if count else "_ticks", Ticks(3))
+    runs.run(1.5)
+    for _ in range(round(1.5 / sims[1].dt)):
+        sims[1].step()
+    assert any({c.a, c.b} == {"i", "j"} for c in sims[1].contacts)
+    for state in [copy.state() for copy in runs] if count else [runs.data]:
+        for name in TABLES:
+            assert differences(getattr(state, name), getattr(sims[1].data, name), name) == []
 
 
 @pytest.mark.parametrize("cores", [1, 3])

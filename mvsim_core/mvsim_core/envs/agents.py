@@ -30,6 +30,7 @@ from mvsim_core.state.columns import (
     write_fields_kernel,
 )
 from mvsim_core.world.batch import Batch
+from mvsim_core.world.ticks import Finish
 from mvsim_core.world.world import World
 
 #: Which agents: all (a slice), or some by number.
@@ -134,7 +135,7 @@ class Agents:
         write_fields_kernel(actions, *bounds, self._numbers, nothing, self._targets)
         bound_kernel(actions, layout.one, layout.low, layout.high, actions)
         self.write_motion(np.zeros((0, len(self.motion)), np.float32), nothing)
-        touching_kernel(self.batch.data.bodies, nothing, self.touched)
+        touching_kernel(self.batch.data.bodies, self.batch.met, nothing, self.touched)
         self.bearings(np.zeros((0, 2)), nothing)
         if self._scans is not None:
             words = np.zeros(self.count, np.uint64)
@@ -195,12 +196,36 @@ class Agents:
         rows, columns = self._vehicle_rows, self._targets
         write_fields_kernel(actions, *bounds, self._numbers, rows, columns)
 
-    def advance(self, ticks: int) -> None:
-        """Let the copies run, and note which agents touch something."""
+    def advance(self, ticks: int, finish: Finish | None = None) -> None:
+        """Let the copies run, and note which agents touch something.
+
+        Args:
+            ticks: For so many ticks.
+            finish: Is called with the first agent of a part and the one after the last, in
+                threads, when a part has run: with `touched` of these agents not yet renewed by the
+                last ticks. Calling it twice for a part must do no harm.
+        """
+        each, batch = self.per_copy, self.batch
         self.touched[:] = False
+
+        def end(first: int, last: int) -> None:
+            if finish is not None:
+                finish(first * each, last * each)
+
         while ticks > 0:
-            ticks -= self.batch.advance(ticks)
-            touching_kernel(self.batch.data.bodies, self._body_rows, self.touched)
+            ticks -= batch.advance(ticks, end)
+            if ticks or finish is None:
+                touching_kernel(batch.data.bodies, batch.met, self._body_rows, self.touched)
+
+    @property
+    def touching(self) -> tuple[Any, BoolArray, IntArray, BoolArray]:
+        """What `touching_kernel` takes, to renew `touched`."""
+        return self.batch.data.bodies, self.batch.met, self._body_rows, self.touched
+
+    @property
+    def motion_readings(self) -> tuple[Any, IntArray, IntArray, FloatArray]:
+        """What `read_fields_kernel` takes, to read the fields `motion`."""
+        return self._numbers, self._vehicle_rows, self._read, self._factors
 
     # ------------------------------------------------------------ readings
     def body(self, field: str, which: Which = ALL) -> Any:

@@ -92,6 +92,9 @@ class Core:
         self.seeds: Words = np.zeros(copies, np.uint64)
         self.episodes: IntArray = np.zeros(copies, np.int64)
         self._words: Words = np.zeros(self.agents.count, np.uint64)
+        # without a lidar, what agents see after they have acted; copies that began since
+        self._observed: Floats32 | None = None
+        self._begun: list[IntArray] = []
 
     @property
     def step_time(self) -> float:
@@ -115,6 +118,7 @@ class Core:
         draws = uniforms(words, DRAWS + self.task.draws)
         self.agents.vary(copies, self.randomization.drawn(draws))
         self.task.begin(self.agents, copies, draws[:, DRAWS:])
+        self._begun.append(copies)
 
     def _each(self, words: Words) -> Words:
         """Return a seed of the noise for each agent of copies."""
@@ -127,13 +131,26 @@ class Core:
     def advance(self, actions: Any) -> Judgement:
         """Let all agents act for one step: (count, width) actions."""
         actions = np.asarray(actions, dtype=np.float32)
-        self.agents.command(self.actions, actions)
-        self.agents.advance(self.frame_skip)
-        return self.task.judge(self.agents, actions)
+        agents = self.agents
+        agents.command(self.actions, actions)
+        width = self.observations.width if agents.lidar is None else 0
+        out: Floats32 = np.empty((agents.count if width else 0, width), np.float32)
+        bounds = self._inverse, self.observations.low, self.observations.high
+        finish = self.task.prepare(agents, out, bounds)
+        agents.advance(self.frame_skip, finish)
+        self._observed = out if width and finish is not None else None
+        self._begun = []
+        return self.task.judge(agents, actions)
 
     def observe(self, which: Which = ALL) -> Floats32:
         """Return a new array (m, width) of observations of agents; their lidars are cast."""
-        agents = self.agents
+        agents, known = self.agents, self._observed
+        if which is ALL and known is not None:  # by those that have acted
+            self._observed = None
+            for copies in self._begun:
+                begun = agents.of_copies(copies)
+                known[begun] = self.observe(begun)
+            return known
         count = agents.count if isinstance(which, slice) else len(which)
         out: Floats32 = np.empty((count, self.observations.width), np.float32)
         self.task.write(agents, out[:, : self._own], which)
@@ -173,6 +190,7 @@ class Core:
         for copy, world in zip(batch, state.worlds, strict=True):
             copy.restore(world)
         kept = deepcopy(state.arrays)
+        self._observed = None
         self.seeds, self.episodes = kept.pop("seeds"), kept.pop("episodes")
         self._words = kept.pop("words")
         self.agents.range_sigma = kept.pop("range_sigma")

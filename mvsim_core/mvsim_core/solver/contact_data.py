@@ -207,8 +207,8 @@ class ContactData:
         self._pending.extend(shapes.tolist())
         if movers is None or not scratch.by_copy:
             scratch.near_valid = False
-        elif scratch.near_valid:
-            scratch.found.guards["body"][movers] = -1
+        else:
+            scratch.forget(movers)
 
     # ------------------------------------------------------------ joints
     def add_joint(self, a: int, b: int, settings: JointSettings) -> int:

@@ -222,6 +222,8 @@ class Scratch:
 
     Attributes:
         near_valid: Whether `found.near` and the guards fit the shapes and joints that there are.
+        groups_valid: Likewise, of guards and lists that are kept for groups of copies of a world.
+        group_guards: GUARD, one a mover: the guards of all groups.
         near_count: Used rows of `found.near`.
         by_copy: Whether movers are sorted by the copies of the world that they belong to, so that
             what is near can be listed again copy by copy.
@@ -230,9 +232,10 @@ class Scratch:
 
     def __init__(self) -> None:
         """Start small."""
-        self.near_valid = False
+        self._near_valid = self.groups_valid = False
         self.near_count = 0
         self.by_copy = False
+        self.group_guards: Rows = np.zeros(0, GUARD)
         self.touched: IntArray = np.zeros(0, np.int64)
         self.found = Found(
             np.zeros(0, GUARD),
@@ -263,6 +266,24 @@ class Scratch:
             np.zeros((4, FIRST_CORNERS)),
             np.zeros((4, FIRST_CORNERS)),
         )
+
+    @property
+    def near_valid(self) -> bool:
+        """See above. What makes it false holds for groups too."""
+        return self._near_valid
+
+    @near_valid.setter
+    def near_valid(self, valid: bool) -> None:
+        self._near_valid = valid
+        if not valid:
+            self.groups_valid = False
+
+    def forget(self, movers: IntArray) -> None:
+        """Let what is near some movers be listed again in the next step."""
+        if self._near_valid:
+            self.found.guards["body"][movers] = -1
+        if self.groups_valid:
+            self.group_guards["body"][movers] = -1
 
     def fit_movers(self, bodies: int, movers: int, shapes: int) -> None:
         """Make room for so many bodies, movers (exactly) and shapes."""

@@ -138,6 +138,7 @@ def warm() -> None:
     found = contacts.scratch.found
     renew_kernel(bodies.rows, movers[:0], contacts.arrays(), found, 0, dt)
     meeting_kernel(bodies.rows, movers, found.guards, found.near, 0, dt)
+    mark_kernel(contacts.shapes.rows, found.keys[:0], 0, contacts.scratch.touched)
 
 
 def find_near(bodies: Rows, movers: IntArray, contacts: ContactData, dt: float) -> None:
@@ -211,14 +212,26 @@ def _keep_contacts(contacts: ContactData, rows: Rows, count: int) -> None:
         contacts.contacts = copy_rows(rows[:count])
 
 
+@inner
+def mark(shapes: Rows, keys: IntArray, value: int, touched: IntArray) -> None:
+    """Write a value for the rows of BODY of pairs of shapes."""
+    for i in range(keys.shape[0]):
+        for shape in (keys[i] >> 32, keys[i] & 0xFFFFFFFF):
+            if shapes[shape].body >= 0:
+                touched[shapes[shape].body] = value
+
+
+@kernel
+def mark_kernel(shapes: Rows, keys: IntArray, value: int, touched: IntArray) -> None:
+    """Do what `mark` does."""
+    mark(shapes, keys, value, touched)
+
+
 @kernel
 def touched_kernel(stored: Stored, keys: IntArray, walls: Rows, touched: IntArray) -> None:
     """Write 1 for the rows of BODY that pairs of shapes, joints or walls may act on, else 0."""
     touched[:] = 0
-    for i in range(keys.shape[0]):
-        for shape in (keys[i] >> 32, keys[i] & 0xFFFFFFFF):
-            if stored.shapes[shape].body >= 0:
-                touched[stored.shapes[shape].body] = 1
+    mark(stored.shapes, keys, ZERO + 1, touched)
     for j in range(stored.joints.shape[0]):
         if stored.joints[j].a >= 0:
             touched[stored.joints[j].a] = touched[stored.joints[j].b] = 1

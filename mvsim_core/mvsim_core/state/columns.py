@@ -110,11 +110,26 @@ def read_fields_kernel(
 
 
 @njit(cache=True, nogil=True)
-def touching_kernel(bodies: Rows, rows: IntArray, touched: BoolArray) -> None:
-    """Note which bodies (n,) touch something, beside those that were noted before."""
+def touching_kernel(bodies: Rows, met: BoolArray, rows: IntArray, touched: BoolArray) -> None:
+    """Note which bodies touch something, beside those that were noted before.
+
+    Args:
+        bodies: BODY, all rows.
+        met: For all rows, whether they touched something meanwhile.
+        rows: (n,) rows of the bodies.
+        touched: (n,)
+    """
+    for i in range(rows.shape[0]):
+        if bodies[rows[i]].touching != 0 or met[rows[i]]:
+            touched[i] = True
+
+
+@njit(cache=True, nogil=True)
+def met_kernel(bodies: Rows, rows: IntArray, met: BoolArray) -> None:
+    """Note which of some rows (n,) of BODY touch something, in an array of all rows."""
     for i in range(rows.shape[0]):
         if bodies[rows[i]].touching != 0:
-            touched[i] = True
+            met[rows[i]] = True
 
 
 @njit(cache=True, nogil=True)
@@ -150,3 +165,60 @@ def approach_kernel(  # noqa: PLR0913 (arrays of a kernel)
         distance[i] = seen[i, 0]
         success[i] = there and not touched[i]
         ended[i] = there or touched[i]
+
+
+@njit(cache=True, nogil=True)
+def arrive_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    first: int,
+    end: int,
+    touching: Any,
+    points: FloatArray,
+    before: FloatArray,
+    seen: FloatArray,
+    near: float,
+    prizes: tuple[float, float],
+    results: Any,
+    readings: Any,
+    bounds: Any,
+    out: Any,
+) -> None:
+    """Do for some agents what `touching_kernel`, `bearings_kernel` and `approach_kernel` do.
+
+    Args:
+        first: First agent.
+        end: The agent after the last one.
+        touching: What `touching_kernel` takes.
+        points: As in `bearings_kernel`.
+        before: As in `approach_kernel`, and so are the next ones.
+        seen: Output.
+        near: See there.
+        prizes: See there.
+        results: Output: reward, distance, success and ended.
+        readings: What `read_fields_kernel` takes before `out`.
+        bounds: Factors, low and high of `bound_kernel`.
+        out: Output (agents, m): bounded, `seen` and then the fields of `readings`; empty: none.
+    """
+    bodies, met, rows, touched = touching
+    reward, distance, success, ended = results
+    numbers, vehicles, columns, scales = readings
+    touching_kernel(bodies, met, rows[first:end], touched[first:end])
+    bearings_kernel(bodies, rows[first:end], points[first:end], seen[first:end])
+    approach_kernel(
+        before[first:end],
+        seen[first:end],
+        touched[first:end],
+        near,
+        prizes,
+        reward[first:end],
+        distance[first:end],
+        success[first:end],
+        ended[first:end],
+    )
+    if out.shape[0] == 0:
+        return
+    for i in range(first, end):
+        for k in range(3):
+            out[i, k] = seen[i, k]
+    read_fields_kernel(numbers, vehicles[first:end], columns, scales, out[first:end, 3:])
+    factors, low, high = bounds
+    bound_kernel(out[first:end], factors, low, high, out[first:end])

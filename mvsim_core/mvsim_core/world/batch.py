@@ -19,7 +19,7 @@ import numpy as np
 from mvsim_core.errors import BuildError, require_number
 from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.solver.contact_data import ContactData
-from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, BoolArray, FloatArray, IntArray, Rows
 from mvsim_core.state.entities import Entity, Material, new_token
 from mvsim_core.state.rows import Bytes, bytes_of
 from mvsim_core.world.base import STILL, Entities
@@ -32,7 +32,7 @@ from mvsim_core.world.overlaps import report_overlaps
 from mvsim_core.world.profile import Profile
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.step import PHASES, SENSORS, refuse, step_physics
-from mvsim_core.world.ticks import Ticks
+from mvsim_core.world.ticks import Finish, Ticks
 
 #: Fields that hold row numbers: table -> field -> table that they refer to. Values < 0 refer to
 #: nothing.
@@ -52,8 +52,8 @@ REFERENCES = {
 }
 #: Tables of which each copy has rows of its own; parameters are shared.
 OWN = tuple(name for name in TABLES if name != "gains")
-#: Of so many steps one is made phase by phase.
-MEASURED = 100
+#: Of so many steps one is made phase by phase. All copies list what is near for it.
+MEASURED = 1000
 IMPULSES = ("impulse0", "impulse1", "impulse2", "impulse3")
 
 
@@ -166,6 +166,7 @@ class Batch:
         base: The state that was replicated, to which copies are reset.
         runtime: Systems, ground, scenes and sensors of all copies.
         command_timeout: As in `World`.
+        met: (bodies,) which bodies touched something in the last `advance` of several ticks.
     """
 
     def __init__(
@@ -182,6 +183,7 @@ class Batch:
         self.data.contacts.scratch.by_copy = True
         self._ticks = 0
         self._compiled = Ticks()
+        self.met: BoolArray = np.zeros(len(self.data.bodies), bool)
         self._sizes = {name: len(getattr(self.base, name)) for name in OWN}
         self._profile = Profile(PHASES)
         self._sets: dict[int, SensorSet] = {}  # tick of the batch at a copy's tick 0 -> sensors
@@ -234,26 +236,28 @@ class Batch:
         Raises:
             StepError: A number of the state is not finite.
         """
-        mark = self._profile.mark
         self._profile.start()
         if self.runtime.placed:
             report_overlaps(self.model, self.runtime, self.data)
-        parts = self.model, self.runtime, self.data, self._timeout_ticks(), self._profile
         # one of many phase by phase, to know in which ratio they take their time
-        if self._ticks % MEASURED == 0 or not self._compiled.step(*parts):
+        parts = self.model, self.runtime, self.data, self._timeout_ticks(), self._profile
+        compiled = self._ticks % MEASURED and (self._run_ticks(1) or self._compiled.step(*parts))
+        if not compiled:
             step_physics(*parts)
         self._ticks += 1
         for start, sensors in self._sets.items():
             ticks = self._ticks - start
             if ticks >= sensors.next_tick:
                 sensors.sample(self.data, ticks, ticks * self.model.dt)
-        mark(SENSORS)
+        self._profile.mark(SENSORS)
 
-    def advance(self, most: int) -> int:
-        """Advance all copies by one tick or more; none but the last of them has contacts.
+    def advance(self, most: int, finish: Finish | None = None) -> int:
+        """Advance all copies by one tick or more; what touches meanwhile is in `met`.
 
         Args:
             most: Most ticks, >= 1.
+            finish: If all ticks are done it is called for parts of the copies, in threads, with
+                the first copy and the one after the last; a second call must do no harm.
 
         Returns:
             How many they are.
@@ -264,14 +268,20 @@ class Batch:
         free, done = most, 0
         for start, sensors in self._sets.items():
             free = min(free, sensors.next_tick - 1 - (self._ticks - start))
-        if free > 1:
-            limits = free, self._timeout_ticks()
-            parts = self.model, self.runtime, self.data, limits, self._profile, refuse
-            done = self._compiled.advance(*parts)
+        self.met[:] = False
+        if free > 1 or (free == 1 and self._ticks % MEASURED):
+            done = self._run_ticks(free, finish if free == most else None)
             self._ticks += done
         if done == 0:
             self.step()
+            if most == 1 and finish is not None:
+                finish(0, len(self))
         return max(done, 1)
+
+    def _run_ticks(self, most: int, finish: Finish | None = None) -> int:
+        """Advance by up to `most` ticks in one compiled call; return how many."""
+        parts = self.model, self.runtime, self.data, (most, self._timeout_ticks())
+        return self._compiled.advance(*parts, self._profile, refuse, self.met, finish)
 
     def _timeout_ticks(self) -> int:
         return 0 if not self.command_timeout else round(self.command_timeout / self.model.dt)
@@ -293,9 +303,7 @@ class Batch:
             copy.reset(None if seed is None else seed + k)
 
     def reset_copies(self, copies: IntArray, seeds: IntArray | None = None) -> None:
-        """Return some copies to the state that was replicated; the others go on.
-
-        Of copies without sensors all are reset by one assignment a table.
+        """Return some copies to the state that was replicated; it is fast without sensors.
 
         Args:
             copies: (m,) their numbers, each once.
@@ -374,11 +382,8 @@ class Batch:
         """Return the contacts of a copy, sorted by names."""
         count = self._sizes["bodies"]
         names = {e.row: e.name for e in copy.data.entities.values()}
-        touches = [
-            t
-            for t in self.data.contacts.touches()
-            if any(owner >= 0 and owner // count == copy.index for owner in (t.a, t.b))
-        ]
+        touches, k = self.data.contacts.touches(), copy.index
+        touches = [t for t in touches if k in (t.a // count, t.b // count)]
         return contacts_of(touches, names, self.model.fixtures)
 
     def state_of(self, copy: WorldCopy) -> Data:

@@ -57,7 +57,7 @@ def place_of(rows: Any) -> int:
     """
     if rows.ndim != 1 or not rows.flags.c_contiguous:
         raise ValueError("the rows must be contiguous")
-    return int(rows.__array_interface__["data"][0])
+    return int(rows.ctypes.data)  # the interface of an array would list all fields of its rows
 
 
 def note_rows(table: IntArray, row: int, rows: Any) -> None:

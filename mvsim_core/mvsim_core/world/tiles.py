@@ -11,6 +11,7 @@ same to the byte, and tiles can go through them in several threads: kernels rele
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 #: Vehicles of a tile: some 1.5 kB each, and each kernel call costs as much as ten vehicles.
 TILE = 1000
+ALL = slice(None)
 
 
 class Tile:
@@ -32,12 +34,13 @@ class Tile:
     Args:
         first: First row of VEHICLE.
         end: The row after the last one; -1: all rows.
+        copies: The copies of the world to which they belong.
         movers: Rows of BODY whose velocities are advanced with them.
         controllers: Controllers of these vehicles.
         friction: Friction models of their wheels.
     """
 
-    __slots__ = ("controllers", "end", "first", "friction", "movers")
+    __slots__ = ("controllers", "copies", "end", "first", "friction", "movers")
 
     def __init__(
         self,
@@ -46,9 +49,10 @@ class Tile:
         movers: IntArray,
         controllers: Sequence[Any],
         friction: Sequence[Any],
+        copies: slice = ALL,
     ) -> None:
         """Keep the parts."""
-        self.first, self.end, self.movers = first, end, movers
+        self.first, self.end, self.movers, self.copies = first, end, movers, copies
         self.controllers, self.friction = controllers, friction
 
     def vehicles(self, data: Data) -> Rows:
@@ -73,6 +77,8 @@ class Tiles:
     def of(self, model: Model, run: Runtime, data: Data) -> list[Tile]:
         """Return the tiles of a state: one, unless it has many vehicles that are independent.
 
+        Tiles have whole copies of a world, or parts of one.
+
         Welds, driven pivots and the kinematics of commands connect rows of several tables in ways
         that only their own kernels know; a system without `part` serves all its rows at once.
         """
@@ -95,26 +101,32 @@ class Tiles:
         systems = run.controllers.systems, run.friction.systems
         if not all(hasattr(system, "part") for kind in systems for system in kind):
             return [Tile(0, -1, data.movers.ids, *systems)]
-        vehicles, count = data.vehicles, len(data.vehicles)
-        tile_of = np.arange(count) // self.size
+        vehicles, count, copies = data.vehicles, len(data.vehicles), len(data.clock)
+        rows, own = np.arange(count), count // copies  # a copy has the latter
+        together = max(1, self.size // own)  # copies of a tile
+        tiles = -(-own // self.size)  # tiles of a copy
+        tile_of = rows // own // together * tiles + rows % own // self.size
         used = vehicles["body"] >= 0
-        last = int(tile_of[-1])
-        of_body = np.full(len(data.bodies), last)  # blocks go with the last vehicles
+        # blocks go with the last vehicles of their copy
+        of_body = data.bodies["copy"] // together * tiles + tiles - 1
         of_body[vehicles["body"][used]] = tile_of[used]
         of_wheel = of_body[data.wheels["body"]]
         of_mover = of_body[data.movers.ids]
-        tiles = []
-        for k in range(last + 1):
-            tiles.append(
+        firsts = np.searchsorted(tile_of, np.arange(tile_of[-1] + 2)).tolist()
+        found = []
+        for k, (first, end) in enumerate(pairwise(firsts)):
+            copy = first // own
+            found.append(
                 Tile(
-                    k * self.size,
-                    min(count, (k + 1) * self.size),
+                    first,
+                    end,
                     data.movers.ids[of_mover == k],
                     _parts(systems[0], tile_of == k),
                     _parts(systems[1], of_wheel == k),
+                    slice(copy, min(copy + together, copies)),
                 )
             )
-        return tiles
+        return found
 
 
 def _parts(systems: Sequence[Any], chosen: Any) -> list[Any]:

@@ -13,8 +13,10 @@ from mvsim_core.assembly import load_world
 from mvsim_core.envs.agents import ALL, Agents, Limits, Which
 from mvsim_core.envs.fields import Field, Floats32
 from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray
+from mvsim_core.world.ticks import Finish
 from mvsim_core.world.world import World
 
+Bounds = tuple[Floats32, Floats32, Floats32]
 #: Name of the lidar in the worlds of tasks.
 LIDAR = "lidar"
 
@@ -61,6 +63,19 @@ class Task(ABC):
             copies: (m,) which copies.
             draws: (m, draws) uniform random numbers of [0, 1).
         """
+
+    def prepare(self, agents: Agents, out: Floats32, bounds: Bounds) -> Finish | None:
+        """Prepare for a step; return what does `judge` and `write` for a part of the agents.
+
+        It is called in threads with the first agent of a part and the one after the last, once
+        these have acted; it renews `Agents.touched` too. None: there is no such thing.
+
+        Args:
+            agents: The agents.
+            out: (agents, m) where it writes observations, all columns; empty: nowhere.
+            bounds: Factors, low and high of `bound_kernel` for it.
+        """
+        return None
 
     @abstractmethod
     def judge(self, agents: Agents, actions: Floats32) -> Judgement:

@@ -12,10 +12,11 @@ import numpy as np
 
 from mvsim_core.envs.agents import ALL, Agents, Limits, Which
 from mvsim_core.envs.fields import Field, Floats32
-from mvsim_core.envs.tasks.base import LIDAR, Judgement, Task, laser_text, world_of
+from mvsim_core.envs.tasks.base import LIDAR, Bounds, Judgement, Task, laser_text, world_of
 from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import FloatArray, IntArray
-from mvsim_core.state.columns import approach_kernel
+from mvsim_core.state.columns import arrive_kernel
+from mvsim_core.world.ticks import Finish
 from mvsim_core.world.world import World
 
 #: Side of the cells of which boxes, starts and goals take one each [m], and how far from its
@@ -92,6 +93,7 @@ class Navigation(Task):
         self.goal: FloatArray = np.zeros((0, 2))  # (agents, 2) m
         # (agents, 3) of the goal: distance [m], cosine and sine of the bearing
         self.seen: FloatArray = np.zeros((0, 3))
+        self._results: Any = ()  # of the last step: reward, distance, success and ended
 
     def load(self) -> World:
         """Load a walled square with boxes and robots, which episodes put elsewhere."""
@@ -121,7 +123,12 @@ class Navigation(Task):
         self.seen = np.zeros((agents.count, 3))
         none: Any = np.zeros(0, bool)
         results = np.zeros(0), np.zeros(0), none, none
-        approach_kernel(self.seen[:0], self.seen[:0], none, 0.0, (0.0, 0.0), *results)  # to load
+        given = self.goal[:0], self.seen[:0], self.seen[:0], 0.0, (0.0, 0.0), results
+        one = np.zeros(0, np.float32)
+        bounds, out = (one, one, one), np.zeros((0, 0), np.float32)
+        arrive_kernel(
+            0, 0, agents.touching, *given, agents.motion_readings, bounds, out
+        )  # to load
         return [
             Field("goal_distance", 0.0, self.diagonal, "m"),
             Field("goal_cos", -1.0, 1.0, "1"),
@@ -144,14 +151,23 @@ class Navigation(Task):
         self.goal[which] = poses[:, bodies:, :2].reshape(-1, 2)
         self.seen[which] = agents.bearings(self.goal[which], which)
 
+    def prepare(self, agents: Agents, out: Floats32, bounds: Bounds) -> Finish:
+        """Return what judges and observes a part of the agents."""
+        count, before, seen = agents.count, self.seen, np.empty_like(self.seen)
+        results = np.empty(count), np.empty(count), np.empty(count, bool), np.empty(count, bool)
+        self.seen, self._results = seen, results
+        way = self.goal, before, seen, ARRIVED, (ARRIVAL, COLLISION), results
+        others = agents.motion_readings, bounds, out
+
+        def finish(first: int, end: int) -> None:
+            arrive_kernel(first, end, agents.touching, *way, *others)
+
+        return finish
+
     def judge(self, agents: Agents, actions: Floats32) -> Judgement:
         """Reward metres that the goal came nearer, arrival, and no collision."""
-        before, hit = self.seen, agents.touched.copy()
-        self.seen = agents.bearings(self.goal)
-        reward, distance = np.empty(agents.count), np.empty(agents.count)
-        success, ended = np.empty(agents.count, bool), np.empty(agents.count, bool)
-        results = reward, distance, success, ended
-        approach_kernel(before, self.seen, hit, ARRIVED, (ARRIVAL, COLLISION), *results)
+        reward, distance, success, ended = self._results
+        hit = agents.touched.copy()
         info = {"distance": distance, "success": success, "collision": hit}
         return Judgement(reward, ended, info)
 
