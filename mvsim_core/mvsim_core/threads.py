@@ -140,7 +140,13 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T]:
     locks = _POOL.share(thread, helpers)
     thread()
     for lock in locks:
-        lock.acquire()
+        while True:
+            try:
+                lock.acquire()
+            except KeyboardInterrupt as error:  # after the others: they write to the same arrays
+                failed.setdefault(-1, error)
+            else:
+                break
     if failed:
         raise failed[min(failed)]
     return [results[number] for number in range(len(tasks))]

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import threading
+import time
 from functools import partial
 
 import pytest
@@ -38,6 +40,27 @@ def test_error_of_the_first_task_is_raised_and_the_next_call_works() -> None:
 
     with pytest.raises(ValueError, match="first"):
         threads.run_all([partial(fail, "first"), *[partial(fail, "other")] * 5])
+    assert threads.run_all([lambda: 1, lambda: 2]) == [1, 2]
+
+
+def test_ctrl_c_waits_for_what_others_write(cores: int) -> None:
+    """They write to the same arrays, which a caller may use again at once."""
+    if cores == 1:
+        pytest.skip("the calling thread does all")
+    meeting = threading.Barrier(2, timeout=20.0)
+    main = threading.main_thread().ident or 0
+    written: list[bool] = []
+
+    def task() -> None:
+        meeting.wait()
+        if threading.get_ident() != main:
+            signal.pthread_kill(main, signal.SIGINT)
+            time.sleep(0.3)
+            written.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_all([task, task])
+    assert written == [True]
     assert threads.run_all([lambda: 1, lambda: 2]) == [1, 2]
 
 
