@@ -54,6 +54,7 @@ def test_ctrl_c_waits_for_what_others_write(cores: int) -> None:
     def task() -> None:
         meeting.wait()
         if threading.get_ident() != main:
+            time.sleep(0.1)  # it waits now
             signal.pthread_kill(main, signal.SIGINT)
             time.sleep(0.3)
             written.append(True)
