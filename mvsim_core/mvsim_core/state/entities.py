@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, repeat
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,12 +163,13 @@ class EntityModel(Immutable):
         set_motions(bodies, poses, np.tile(twist, (len(specs), 1)), self.inertia)
         bodies.flags.writeable = False
         # All else is shared; the constructor would take longer than what it makes.
+        shared, new, put = self.__dict__, object.__new__, object.__setattr__
         models = []
         for k, spec in enumerate(specs):
-            model = object.__new__(EntityModel)
-            values = model.__dict__
-            values.update(self.__dict__)
+            values = shared.copy()
             values["name"], values["spec"], values["body"] = spec.name, spec, bodies[k : k + 1]
+            model = new(EntityModel)
+            put(model, "__dict__", values)
             models.append(model)
         return models
 
@@ -327,15 +329,19 @@ def new_entities(columns: Mapping[str, Iterable[Any]], count: int) -> list[Entit
     return entities
 
 
+_WHEELS, _SOLIDS = attrgetter("model.wheels"), attrgetter("model.solids")
+
+
 def kinds_of(entities: Sequence[Entity]) -> list[IntArray]:
     """Return the places of all entities of each kind, those of one kind together.
 
     Entities are of a kind if their models are made one from another and have the same solids.
     """
-    keys = [(id(entity.model.wheels), id(entity.model.solids)) for entity in entities]
-    if len(set(keys)) == 1:
+    wheels = list(map(id, map(_WHEELS, entities)))
+    solids = list(map(id, map(_SOLIDS, entities)))
+    if len(set(wheels)) == len(set(solids)) == 1:
         return [np.arange(len(entities))]
     found: dict[tuple[int, int], list[int]] = {}
-    for place, key in enumerate(keys):
+    for place, key in enumerate(zip(wheels, solids, strict=True)):
         found.setdefault(key, []).append(place)
     return [np.array(places) for places in found.values()]

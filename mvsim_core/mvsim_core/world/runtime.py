@@ -108,11 +108,14 @@ class Runtime:
             elif spec.animation is not None:
                 self.animations[entity.token] = KeyframeAnimation(entity, spec.animation.frames)
         self.scene3d.add_all(tokens, self.model.assembler.parts, entities, copies)
+        different = set(copies)
         for places in kinds_of(entities):
             solids = entities[places[0]].model.solids
             there: dict[int, list[int]] = {}  # rows by copy
-            for place in places.tolist() if solids else ():
+            for place in places.tolist() if solids and len(different) > 1 else ():
                 there.setdefault(copies[place], []).append(rows[place])
+            if solids and len(different) == 1:
+                there[copies[0]] = [rows[place] for place in places.tolist()]
             for copy, some in there.items():
                 self.scene.add_bodies(some, solids, copy)
         for vehicles in served.values():

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from mvsim_core.errors import StepError
@@ -26,6 +27,7 @@ from mvsim_core.world.runtime import Runtime, controller_of
 from mvsim_core.world.step import PHASES, step_physics
 from mvsim_core.world.ticks import Ticks
 
+_WHEELS = attrgetter("wheels")
 #: Kinds of entities for which this process has loaded all kernels.
 _loaded: set[Hashable] = set()
 
@@ -39,7 +41,8 @@ def load_kernels(model: Model, entities: Iterable[EntityModel]) -> None:
         model: The compiled world.
         entities: Entities that join it.
     """
-    alike = {id(entity.wheels): entity for entity in entities}.values()
+    given = list(entities)
+    alike = dict(zip(map(id, map(_WHEELS, given)), given, strict=True)).values()
     kinds = {_kind(model, entity): entity for entity in alike}
     new = {kind: entity for kind, entity in kinds.items() if kind not in _loaded}
     if not new and _loaded:
