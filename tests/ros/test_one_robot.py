@@ -42,7 +42,7 @@ from tests.ros.node_process import (
 from tests.ros.rules import as_matrix
 from tests.ros.worlds import one_robot
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 STEP = 4_000_000  # ns
 SENSOR_TOPICS = ("/front_laser", "/scan")

@@ -20,7 +20,7 @@ from tests.ros.node_process import LATCHED, NodeProcess, Observer, eventually, n
 from tests.ros.rules import expected_beams
 from tests.ros.worlds import all_sensors, two_robots
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 _dice = random.Random(7)
 #: 20 random (rays, field of view in degrees).

@@ -129,7 +129,9 @@ def test_a_settled_heap_stays_settled_when_worlds_are_loaded(own_heap: None) -> 
     assert gc.get_freeze_count() > count // 2  # some of it may be gone
 
 
-def test_worlds_that_are_not_used_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worlds_that_are_not_used_do_not_add_up(
+    own_heap: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(heap, "MANY_OBJECTS", 2000)
     text = "".join(
         f'<block name="b{i}"><init_pose>{2 * i} 0 0</init_pose></block>' for i in range(200)

@@ -208,7 +208,7 @@ class Recording:
         """
         seed = int(self.metadata.get("seed", "0"))
         try:
-            return load_world(text=self.world_text, seed=seed, change=_without_logs, preload=False)
+            return load_world(text=self.world_text, seed=seed, change=_without_logs)
         except (WorldFileError, BuildError) as error:
             raise LogError(
                 f"the world of {self.path} cannot be loaded here; maps and 3D models are not in"
