@@ -59,8 +59,12 @@ def test_ctrl_c_waits_for_what_others_write(cores: int) -> None:
             time.sleep(0.3)
             written.append(True)
 
-    with pytest.raises(KeyboardInterrupt):
-        threads.run_all([task, task])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # others may ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            threads.run_all([task, task])
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert written == [True]
     assert threads.run_all([lambda: 1, lambda: 2]) == [1, 2]
 
