@@ -16,6 +16,7 @@ import pytest
 
 from mvsim_core import load_world
 from tests.golden.state_hash import TEXT, Hashes, hashes
+from tests.physics.worlds import cart, twist_pid
 from tests.ros.worlds import all_sensors
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,7 +153,10 @@ def test_no_step_loads_a_kernel(code: str):
 
 
 def driven(preload: bool, at: int | None, **file: Any) -> list[Hashes]:
-    """Return what a world came to, then after a reset; its kernels are loaded at a step `at`."""
+    """Return what a world came to, then after a reset, a restore and a spawn, and as copies.
+
+    Its kernels are loaded at a step `at`; None: each when it is needed, or with the world.
+    """
     world = load_world(**file, preload=preload)
     for vehicle in world.vehicles.values():
         if "twist" in vehicle.accepts:
@@ -165,10 +169,23 @@ def driven(preload: bool, at: int | None, **file: Any) -> list[Hashes]:
         for sensor in world.new_readings:
             readings.setdefault(sensor.full_name, []).append(sensor.last)
     assert readings
-    first = hashes(world, readings, exact=True)
+    found = [hashes(world, readings, exact=True)]
+    kept = world.state()
     world.reset()
     world.run(0.1)
-    return [first, hashes(world, {}, exact=True)]
+    found.append(hashes(world, {}, exact=True))
+    world.restore(kept)
+    world.add_vehicle(cart("late", controller=twist_pid()), pose=(-30.0, -30.0, 0.5)).set_twist(
+        0.5
+    )
+    world.run(0.1)
+    found.append(hashes(world, {}, exact=True))
+    batch = world.replicate(2)
+    batch.run(0.1)
+    for copy in batch:
+        world.restore(batch.state_of(copy))
+        found.append(hashes(world, {}, exact=True))
+    return found
 
 
 @pytest.mark.parametrize("sensors", [False, True], ids=["something of all", "all sensors"])
