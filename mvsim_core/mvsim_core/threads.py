@@ -152,12 +152,33 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T]:
     return [results[number] for number in range(len(tasks))]
 
 
-def in_parts(count: int, least: int, work: Callable[[int, int], T]) -> list[T]:
+def in_parts(count: int, least: int, work: Callable[[int, int], T], *, each: int = 1) -> list[T]:
     """Call `work(first, end)` for parts of `count` rows, each of `least` rows or more.
+
+    Args:
+        count: See above.
+        least: See above.
+        work: See above.
+        each: Most parts for each thread: several where work takes milliseconds, as the cores of a
+            machine are not equally fast at each moment, but one where rows should stay in caches.
 
     Returns:
         The results of the parts, in their order; there is one part at least.
     """
-    parts = max(1, min(threads(), count // least))
+    parts = _sharing(count, least, each)
     ends = [count * k // parts for k in range(parts + 1)]
     return run_all([partial(work, first, end) for first, end in pairwise(ends)])
+
+
+def in_threads(count: int, least: int, work: Callable[[int], None]) -> None:
+    """Call `work` in threads that share out `count` parts, `least` or more for each; see `parts`.
+
+    Its argument is the part at which a thread begins.
+    """
+    sharing = _sharing(count, least)
+    run_all([partial(work, count * k // sharing) for k in range(sharing)])
+
+
+def _sharing(count: int, least: int, each: int = 1) -> int:
+    most = threads()
+    return 1 if most == 1 else max(1, min(each * most, count // least))

@@ -7,6 +7,7 @@ In one thread and in several, all is equal to the byte to single worlds that mak
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import gymnasium
@@ -78,6 +79,7 @@ def test_copies_equal_single_worlds_that_step(cores: int, kind: str) -> None:
         batch_of(*MORE[kind]),
         [load_world(text=text, seed=3 + k) for k in range(COPIES)],
     )
+    older: list[Any] = []
     for n in range(9):
         for k in range(COPIES):
             drive(batch[k], k, n)
@@ -85,13 +87,23 @@ def test_copies_equal_single_worlds_that_step(cores: int, kind: str) -> None:
         if n == 6:
             batch.reset_copies(np.array([COPIES - 1]))
             alone[-1].reset()
+        if n == 7:  # it is in contact, and goes back to another contact
+            batch[COPIES - 2].restore(older[-2])
+            alone[-2].restore(older[-2])
         count = 37 + n
         batch.run(count * batch.dt)
         for sim in alone:
             for _ in range(count):
                 sim.step()
-        for copy, sim in zip(batch, alone, strict=True):
-            state = copy.state()
+        if n == 5:  # phase by phase
+            compiled, batch._compiled = batch._compiled, Phases()  # type: ignore[assignment]
+            batch.step()
+            batch._compiled = compiled
+            for sim in alone:
+                sim.step()
+        states = [copy.state() for copy in batch]
+        older = states if n == 4 else older
+        for state, copy, sim in zip(states, batch, alone, strict=True):
             for name in TABLES:
                 assert differences(getattr(state, name), getattr(sim.data, name), name) == []
             assert differences(state.sensors, sim.data.sensors, "sensors") == []
@@ -127,6 +139,48 @@ def test_a_world_in_contact_goes_on_in_one_call() -> None:
     for _ in range(round(1.0 / sims[1].dt) + 100):
         sims[1].step()
     assert differences(sims[0].data, sims[1].data) == []
+
+
+def test_contacts_are_the_same_whenever_they_are_read(cores: int) -> None:
+    """Groups of copies keep them until then, beyond steps, resets and copies of the state."""
+    batches = [batch_of() for _ in range(2)]
+    found: list[list[Any]] = [[], []]
+    for n in range(12):
+        for k, batch in enumerate(batches):
+            for number, copy in enumerate(batch):
+                drive(copy, number, n)
+            batch.run(0.1)
+            if n == 7:
+                batch.reset_copies(np.array([COPIES - 1]))
+            if n == 9:
+                batch.step()
+            if k == 0:
+                found[0].append(batch.data.contacts.contacts.tobytes())
+            elif n in (4, 11):
+                found[1].append(deepcopy(batch.data).contacts.contacts.tobytes())
+    assert [found[0][4], found[0][11]] == found[1]
+    assert len(found[1][1]) > 0
+    assert differences(batches[0].data, batches[1].data) == []
+
+
+def test_a_state_that_is_left_keeps_its_contacts() -> None:
+    """The world goes on with another state, and in other contacts, before they are read."""
+    sims = [load_world(text=world(*THINGS)) for _ in range(2)]
+    kept = []
+    for k, sim in enumerate(sims):
+        sim.remove_sensors()
+        start = sim.state()
+        sim.vehicles["a"].set_twist(0.9)
+        sim.vehicles["b"].set_twist(0.0)
+        sim.run(1.0)
+        contacts = sim.data.contacts
+        kept.append(contacts.contacts.tobytes() if k == 0 else contacts)
+        sim.restore(start)
+        sim.vehicles["b"].set_twist(0.9)
+        sim.run(1.0)
+    assert len(kept[0]) > 0
+    assert kept[1].contacts.tobytes() == kept[0]
+    assert sims[0].contacts == sims[1].contacts != []
 
 
 def test_what_touches_between_is_noted(cores: int) -> None:

@@ -69,11 +69,12 @@ def test_ctrl_c_waits_for_what_others_write(cores: int) -> None:
     assert threads.run_all([lambda: 1, lambda: 2]) == [1, 2]
 
 
-def test_parts_cover_all_rows_once(cores: int) -> None:
+@pytest.mark.parametrize("each", [1, 3])
+def test_parts_cover_all_rows_once(cores: int, each: int) -> None:
     for count, least in ((0, 5), (4, 5), (100, 7), (1000, 1)):
-        parts = threads.in_parts(count, least, lambda first, end: (first, end))
+        parts = threads.in_parts(count, least, lambda first, end: (first, end), each=each)
         assert [row for first, end in parts for row in range(first, end)] == list(range(count))
-        assert len(parts) <= cores
+        assert len(parts) == (1 if cores == 1 else max(1, min(cores * each, count // least)))
         assert len(parts) == 1 or min(end - first for first, end in parts) >= least
 
 

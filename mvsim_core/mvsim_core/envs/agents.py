@@ -201,19 +201,12 @@ class Agents:
 
         Args:
             ticks: For so many ticks.
-            finish: Is called with the first agent of a part and the one after the last, in
-                threads, when a part has run: with `touched` of these agents not yet renewed by the
-                last ticks. Calling it twice for a part must do no harm.
+            finish: As for `Batch.advance`; it does what `touching_kernel` does too.
         """
-        each, batch = self.per_copy, self.batch
+        batch = self.batch
         self.touched[:] = False
-
-        def end(first: int, last: int) -> None:
-            if finish is not None:
-                finish(first * each, last * each)
-
         while ticks > 0:
-            ticks -= batch.advance(ticks, end)
+            ticks -= batch.advance(ticks, finish)
             if ticks or finish is None:
                 touching_kernel(batch.data.bodies, batch.met, self._body_rows, self.touched)
 

@@ -22,8 +22,11 @@ from mvsim_core.envs.single import RENDER_MODES, SEEDS
 from mvsim_core.envs.tasks import Navigation, Racing, Task, TrailerParking, UserWorld
 from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray
+from mvsim_core.state.columns import count_kernel
 
 Infos = dict[str, Any]
+#: More steps than any episode has.
+ENDLESS = 2**62
 
 
 class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
@@ -89,6 +92,9 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._steps: IntArray = np.zeros(num_envs, np.int64)
         self._over: BoolArray = np.zeros(num_envs, bool)  # episodes that ended
+        self._over_count = 0  # how many of them there are
+        none: BoolArray = np.zeros(0, bool)
+        count_kernel(self._steps[:0], 0, none, none, none, none)  # to load it
         self._began = False
 
     # ------------------------------------------------------------ gymnasium
@@ -118,6 +124,7 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
             self._begin_seeded(seed, mask)
         self._began = True
         self._steps[mask], self._over[mask] = 0, False
+        self._over_count = int(np.count_nonzero(self._over))
         # Of copies that go on this is the last observation: their scans are cast again, the same.
         return self.core.observe(), {}
 
@@ -130,41 +137,34 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
         Raises:
             RuntimeError: Without autoreset, an episode that ended was not reset.
         """
-        same, off = AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
-        if self.autoreset_mode == off and self._over.any():
+        if self._over_count and self.autoreset_mode == AutoresetMode.DISABLED:
             raise RuntimeError(
                 f"the episodes of copies {np.flatnonzero(self._over).tolist()[:10]} have ended:"
                 ' call reset(options={"reset_mask": ...})'
             )
         judged = self.core.advance(actions)
-        self._steps += 1
         reward, terminated, info = judged.reward, judged.terminated, judged.info
-        if self.max_episode_steps is None:
-            truncated = np.zeros(self.num_envs, bool)
-        else:
-            truncated = self._steps >= self.max_episode_steps
-        acted = ~self._over
-        if not acted.all():  # NEXT_STEP: those others begin an episode instead of acting
-            again, restarted = np.flatnonzero(self._over), self._over.copy()
-            self.core.begin(again)
-            self._steps[again] = 0
-            reward = np.where(restarted, 0.0, reward)
-            terminated, truncated = terminated & acted, truncated & acted
+        begun, acted = self._over, ~self._over
+        truncated: BoolArray = np.empty(self.num_envs, bool)
+        over: BoolArray = np.empty(self.num_envs, bool)
+        most = ENDLESS if self.max_episode_steps is None else self.max_episode_steps
+        count = count_kernel(self._steps, most, begun, terminated, truncated, over)
+        if self._over_count:  # NEXT_STEP: these copies begin an episode instead of acting
+            self.core.begin(np.flatnonzero(begun))
+            reward, terminated = np.where(begun, 0.0, reward), terminated & acted
             info = {name: np.where(acted, v, np.zeros_like(v)) for name, v in info.items()}
-        over = terminated | truncated
         observed = self.core.observe()
         infos = self._infos(info, acted)
-        if self.autoreset_mode == same:
-            self._restart(over, observed, infos)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            if count:
+                self._restart(over, observed, infos)
         else:
-            self._over = over
+            self._over, self._over_count = over, count
         return observed, reward, terminated, truncated, infos
 
     def _restart(self, over: BoolArray, observed: Floats32, infos: Infos) -> None:
         """Begin episodes in the step in which others ended; keep how these ended."""
         copies = np.flatnonzero(over)
-        if not len(copies):
-            return
         final = np.full(self.num_envs, None, dtype=object)
         for k, row in zip(copies.tolist(), observed[copies], strict=True):
             final[k] = row
@@ -199,6 +199,7 @@ class MvsimVectorEnv(gymnasium.vector.VectorEnv[Floats32, Floats32, Any]):
         """
         kept = self.core.restore(state)
         self._steps, self._over = kept["steps"], kept["over"]
+        self._over_count = int(np.count_nonzero(self._over))
         self._began = True
 
     # ------------------------------------------------------------ internal

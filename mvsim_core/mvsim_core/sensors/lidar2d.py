@@ -39,8 +39,8 @@ FULL_TURN = 2.0 * math.pi
 #: Fields of view nearer to a full turn than this [rad] are one.
 TURN_SLACK = 1e-6
 
-#: A thread is worth its start for no fewer fans than this.
-LEAST_FANS = 64
+#: Fewest fans of a part that is worth a hand-over to a thread, and most parts of each thread.
+LEAST_FANS, PARTS = 64, 4
 
 #: Cosine of the tilt beyond which a plan view is worth a warning.
 STEEP = 0.5
@@ -240,7 +240,8 @@ class LidarBatch(SensorBatch):
         aim_kernel(self._fans, due, state.bodies)
         if due.size >= 2 * LEAST_FANS:
             self._scene.place_all(self._fans, due, state.bodies)
-        in_parts(due.size, LEAST_FANS, partial(self._cast, due, seeds, state.bodies, tick))
+        work = partial(self._cast, due, seeds, state.bodies, tick)
+        in_parts(due.size, LEAST_FANS, work, each=PARTS)
         readings = []
         kept = self._ranges.data.cast("B")
         for place, first in zip(places, self._fans["first"][due].tolist(), strict=True):

@@ -15,6 +15,7 @@ import numpy as np
 
 from mvsim_core.sensors.lidar2d import (
     LEAST_FANS,
+    PARTS,
     Lidar2d,
     Ranges,
     begin_kernel,
@@ -79,7 +80,8 @@ class LidarScans:
         aim_kernel(self._fans, due, bodies)
         if due.size >= 2 * LEAST_FANS and not self._alone:
             self._scene.place_all(self._fans, due, bodies)
-        in_parts(due.size, LEAST_FANS, partial(self._cast, bodies, due, seeds, ticks))
+        work = partial(self._cast, bodies, due, seeds, ticks)
+        in_parts(due.size, LEAST_FANS, work, each=PARTS)
 
     def _cast(
         self,

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ class ContactData:
         shapes: Table of SHAPE.
         vertices: Table of VERTEX.
         joints: Table of JOINT.
-        contacts: Rows of CONTACT after the last step, sorted.
+        contacts: Rows of CONTACT after the last step, sorted. They are replaced, never changed.
         most_corners: Of the largest shape that there ever was.
         scratch: Work memory of `solve`; copies start with an empty one.
     """
@@ -62,7 +62,8 @@ class ContactData:
         self.shapes = Table(SHAPE, {"body": FREE})
         self.vertices = Table(VERTEX)
         self.joints = Table(JOINT, {"a": FREE, "b": FREE})
-        self.contacts: Rows = np.zeros(0, CONTACT)
+        self._contacts: Rows = np.zeros(0, CONTACT)
+        self._source: Callable[[], Rows] | None = None  # of contacts that were not read yet
         self._boxes = Table(BOX, {"level": -1})  # one row a shape
         self._links = _no_links(0)
         self._buckets: IntArray = empty_buckets(0)
@@ -273,6 +274,25 @@ class ContactData:
         return not self._pending
 
     # ------------------------------------------------------------ results
+    @property
+    def contacts(self) -> Rows:
+        """See above."""
+        if self._source is not None:
+            self.contacts = self._source()
+        return self._contacts
+
+    @contacts.setter
+    def contacts(self, rows: Rows) -> None:
+        self._contacts, self._source = rows, None
+
+    def set_source(self, source: Callable[[], Rows]) -> None:
+        """Let `source` return the contacts when they are first read, in the state of then."""
+        self._source = source
+
+    def has_source(self, source: Callable[[], Rows]) -> bool:
+        """Whether contacts are still those of a source, which has not been asked for them."""
+        return self._source == source
+
     def touches(self) -> list[Touch]:
         """Return the pairs in contact after the last step, by owners, sorted."""
         found: dict[tuple[int, int], Touch] = {}
@@ -326,7 +346,7 @@ class ContactData:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but the work memory."""
-        state = dict(self.__dict__)
+        state = {**self.__dict__, "_contacts": self.contacts, "_source": None}
         del state["scratch"]
         return state
 

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray, Rows
+from mvsim_core.state.parts import END, FIRST, follow, turn
 
 
 def numbers_of(rows: Rows) -> FloatArray:
@@ -169,8 +170,9 @@ def approach_kernel(  # noqa: PLR0913 (arrays of a kernel)
 
 @njit(cache=True, nogil=True)
 def arrive_kernel(  # noqa: PLR0913 (arrays of a kernel)
-    first: int,
-    end: int,
+    parts: IntArray,
+    begin: int,
+    each: int,
     touching: Any,
     points: FloatArray,
     before: FloatArray,
@@ -182,11 +184,12 @@ def arrive_kernel(  # noqa: PLR0913 (arrays of a kernel)
     bounds: Any,
     out: Any,
 ) -> None:
-    """Do for some agents what `touching_kernel`, `bearings_kernel` and `approach_kernel` do.
+    """Follow parts of agents: do what `touching_kernel`, `bearings_kernel`, `approach_kernel` do.
 
     Args:
-        first: First agent.
-        end: The agent after the last one.
+        parts: Of the copies, see `parts.follow`.
+        begin: The part at which this thread begins.
+        each: Agents of a copy.
         touching: What `touching_kernel` takes.
         points: As in `bearings_kernel`.
         before: As in `approach_kernel`, and so are the next ones.
@@ -201,24 +204,65 @@ def arrive_kernel(  # noqa: PLR0913 (arrays of a kernel)
     bodies, met, rows, touched = touching
     reward, distance, success, ended = results
     numbers, vehicles, columns, scales = readings
-    touching_kernel(bodies, met, rows[first:end], touched[first:end])
-    bearings_kernel(bodies, rows[first:end], points[first:end], seen[first:end])
-    approach_kernel(
-        before[first:end],
-        seen[first:end],
-        touched[first:end],
-        near,
-        prizes,
-        reward[first:end],
-        distance[first:end],
-        success[first:end],
-        ended[first:end],
-    )
-    if out.shape[0] == 0:
-        return
-    for i in range(first, end):
-        for k in range(3):
-            out[i, k] = seen[i, k]
-    read_fields_kernel(numbers, vehicles[first:end], columns, scales, out[first:end, 3:])
     factors, low, high = bounds
-    bound_kernel(out[first:end], factors, low, high, out[first:end])
+    for turns in range(parts.shape[0]):
+        part = turn(parts, begin, turns)
+        if not follow(parts, part):
+            continue
+        first, end = each * parts[part, FIRST], each * parts[part, END]
+        touching_kernel(bodies, met, rows[first:end], touched[first:end])
+        bearings_kernel(bodies, rows[first:end], points[first:end], seen[first:end])
+        approach_kernel(
+            before[first:end],
+            seen[first:end],
+            touched[first:end],
+            near,
+            prizes,
+            reward[first:end],
+            distance[first:end],
+            success[first:end],
+            ended[first:end],
+        )
+        if out.shape[0] == 0:
+            continue
+        for i in range(first, end):
+            for k in range(3):
+                out[i, k] = seen[i, k]
+        read_fields_kernel(numbers, vehicles[first:end], columns, scales, out[first:end, 3:])
+        bound_kernel(out[first:end], factors, low, high, out[first:end])
+
+
+@njit(cache=True, nogil=True)
+def count_kernel(
+    steps: IntArray,
+    most: int,
+    begun: BoolArray,
+    terminated: BoolArray,
+    truncated: BoolArray,
+    ended: BoolArray,
+) -> int:
+    """Count a step of each episode, and note which episodes end with it.
+
+    Args:
+        steps: (n,) steps of the episodes, renewed.
+        most: Steps after which an episode is truncated.
+        begun: (n,) episodes that begin in this step, with no step yet.
+        terminated: (n,) episodes that end by themselves, if they do not begin.
+        truncated: Output (n,).
+        ended: Output (n,): terminated or truncated.
+
+    Returns:
+        How many episodes end.
+    """
+    count = 0
+    for i in range(steps.shape[0]):
+        if begun[i]:
+            steps[i] = 0
+            truncated[i] = ended[i] = False
+            continue
+        steps[i] += 1
+        truncated[i] = steps[i] >= most
+        ended[i] = terminated[i] or truncated[i]
+        if ended[i]:
+            count += 1
+    return count

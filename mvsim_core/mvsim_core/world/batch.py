@@ -21,6 +21,7 @@ from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, BoolArray, FloatArray, IntArray, Rows
 from mvsim_core.state.entities import Entity, Material, new_token
+from mvsim_core.state.parts import parts_of
 from mvsim_core.state.rows import Bytes, bytes_of
 from mvsim_core.world.base import STILL, Entities
 from mvsim_core.world.contacts import Contact, contacts_of
@@ -256,8 +257,7 @@ class Batch:
 
         Args:
             most: Most ticks, >= 1.
-            finish: If all ticks are done it is called for parts of the copies, in threads, with
-                the first copy and the one after the last; a second call must do no harm.
+            finish: Called if all ticks are done; to follow a part twice must do no harm.
 
         Returns:
             How many they are.
@@ -275,7 +275,7 @@ class Batch:
         if done == 0:
             self.step()
             if most == 1 and finish is not None:
-                finish(0, len(self))
+                finish(parts_of([(0, len(self))], ready=True), 0)
         return max(done, 1)
 
     def _run_ticks(self, most: int, finish: Finish | None = None) -> int:

@@ -15,12 +15,13 @@ class Profile:
         phases: Names in the order in which the phases run.
     """
 
-    __slots__ = ("_last", "_sums", "phases")
+    __slots__ = ("_last", "_lumps", "_sums", "phases")
 
     def __init__(self, phases: tuple[str, ...]) -> None:
         """Start with all sums zero."""
         self.phases = phases
         self._sums = [0.0] * len(phases)
+        self._lumps: dict[tuple[int, int], float] = {}  # of phases that ran in one call
         self._last = 0.0
 
     def start(self) -> None:
@@ -53,19 +54,24 @@ class Profile:
         return any(self._sums)
 
     def divide(self, first: int, end: int) -> None:
-        """Divide the time since the last mark among some phases, in the ratio of their sums.
+        """Divide the time since the last mark among some phases, in the ratio of what marks gave.
 
         `running` must be true.
         """
-        now, spent = perf_counter(), sum(self._sums[first:end])
-        share = 1.0 + (now - self._last) / (spent or 1.0)
-        self._sums[first:end] = [share * time for time in self._sums[first:end]]
+        now, phases = perf_counter(), (first, end)
+        self._lumps[phases] = self._lumps.get(phases, 0.0) + now - self._last
         self._last = now
 
     def sums(self) -> dict[str, float]:
         """Return the seconds spent in each phase so far."""
-        return dict(zip(self.phases, self._sums, strict=True))
+        sums = list(self._sums)
+        for (first, end), time in self._lumps.items():
+            share = time / (sum(self._sums[first:end]) or 1.0)
+            for k in range(first, end):
+                sums[k] += share * self._sums[k]
+        return dict(zip(self.phases, sums, strict=True))
 
     def clear(self) -> None:
         """Set all sums to zero."""
         self._sums = [0.0] * len(self.phases)
+        self._lumps.clear()

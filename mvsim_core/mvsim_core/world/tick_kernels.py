@@ -13,6 +13,7 @@ from typing import Any
 from mvsim_core.solver.compiled import ZERO, inner, kernel, njit
 from mvsim_core.solver.near import CLEAR, MEETING, STALE
 from mvsim_core.state.arrays import FloatArray, IntArray
+from mvsim_core.state.parts import give, take, turn
 from mvsim_core.world.calls import call, noted_rows, rows_at
 
 #: Tiles, controllers and friction models; groups of tiles.
@@ -55,6 +56,9 @@ STATES = 9
 #: How a call ends for a group: all ticks are done; the rest of a tick needs more than kernels;
 #: there is not enough room for what is near, for pairs of shapes, or for their solution.
 FINISHED, REST, NEAR_FULL, KEYS_FULL, WORK_FULL = range(5)
+#: How a call begins for groups: where the last one ended for want of room; with the contacts that
+#: OLD has of all groups; with those that each has of its last tick.
+AGAIN, BEGIN, GO_ON = range(3)
 
 
 @pasted
@@ -322,15 +326,15 @@ def ticks_kernel(  # noqa: PLR0913 (arrays of a kernel)
     bad: IntArray,
     rubbed: FloatArray,
     levels: IntArray,
+    parts: IntArray,
     first: int,
-    end: int,
     timeout: int,
     gravity: float,
     dt: float,
-    begins: bool,
+    begins: int,
     most: int,
-) -> int:
-    """Advance some groups by `most` ticks.
+) -> None:
+    """Advance groups that no other thread has taken by `most` ticks.
 
     Args:
         arrays: (groups, ARRAYS, 3) where the arrays are, see `note_rows`.
@@ -341,23 +345,24 @@ def ticks_kernel(  # noqa: PLR0913 (arrays of a kernel)
         bad: Output: for each tile the first wheel that is not finite, or -1.
         rubbed: As in `integrate_kernel`.
         levels: Of `Stored`.
-        first: First group.
-        end: The group after the last one.
+        parts: (groups, COLUMNS) of `parts`; those become ready of which all ticks are done.
+        first: The part at which this thread begins.
         timeout: Age in ticks at which a command expires; 0: never.
         gravity: Acceleration of gravity [m/s²].
         dt: Time step [s].
-        begins: Whether this is the first call; else groups go on where the last one ended.
+        begins: How, see AGAIN.
         most: See above.
-
-    Returns:
-        The largest status of the groups.
     """
-    worst = ZERO
-    for g in range(first, end):
+    for i in range(parts.shape[0]):
+        g = turn(parts, first, i)
+        if not take(parts, g):
+            continue
         own, state, group = arrays[g], states[g], tables[3][g]
-        if begins:
+        if begins != AGAIN:
             state[DONE] = state[STATUS] = state[BEGUN] = 0
-            state[CONTACT_COUNT] = state[FAULT] = UNKNOWN
+            state[FAULT] = UNKNOWN
+        if begins == BEGIN:
+            state[CONTACT_COUNT] = UNKNOWN
         while state[DONE] < most and state[STATUS] != REST:
             if state[BEGUN] == 0:
                 state[BEGUN] = 1
@@ -376,8 +381,8 @@ def ticks_kernel(  # noqa: PLR0913 (arrays of a kernel)
             end_tick(own, addresses, group, met, dt)
             state[BEGUN] = 0
             state[DONE] += 1
-        worst = max(worst, state[STATUS])
-    return int(worst)
+        if state[STATUS] == FINISHED:
+            give(parts, g)
 
 
 @kernel

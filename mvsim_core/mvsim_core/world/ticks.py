@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import is_
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from mvsim_core.friction import contact_kernel
 from mvsim_core.friction.base import TableFriction
 from mvsim_core.friction.ground_grips import grips_kernel, store_kernel
 from mvsim_core.kinematics.limits import limit_twists_kernel
+from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.solver.contact_types import CONTACT as CONTACT_ROW
 from mvsim_core.solver.contact_types import NO_WALLS
 from mvsim_core.solver.ideal import ideal_twist_kernel
@@ -34,13 +36,14 @@ from mvsim_core.solver.islands import Known
 from mvsim_core.solver.motion_kernels import free_kernel
 from mvsim_core.solver.near import pairs_kernel, rebuild_kernel, renew_kernel
 from mvsim_core.solver.solve import MANY, contacts_kernel, mark_kernel
-from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray
+from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray, Rows
 from mvsim_core.state.clock import tick_kernel
 from mvsim_core.state.columns import met_kernel
 from mvsim_core.state.finite import body_error, wheel_error
+from mvsim_core.state.parts import free, parts_of
 from mvsim_core.state.rows import copy_rows
 from mvsim_core.terrain.regions import regions_kernel
-from mvsim_core.threads import in_parts
+from mvsim_core.threads import in_parts, in_threads
 from mvsim_core.world.calls import address_of, note_rows, place_of
 from mvsim_core.world.commands import apply_commands_kernel
 from mvsim_core.world.data import Data
@@ -68,7 +71,9 @@ from mvsim_core.world.tick_kernels import (
     ACTIVE,
     ADDRESS,
     ADDRESSES,
+    AGAIN,
     ARRAYS,
+    BEGIN,
     CLOCKS,
     COMMAND,
     CONTACT,
@@ -76,10 +81,10 @@ from mvsim_core.world.tick_kernels import (
     DONE,
     FAULT,
     FEASIBLE,
-    FINISHED,
     FOLLOW,
     FREE,
     FRICTION,
+    GO_ON,
     GRIP,
     GUARDS,
     HITS,
@@ -130,8 +135,9 @@ TILE, LEAST_TILES = 125, 2
 NO_ROWS: IntArray = np.zeros((0, 0), np.int64)
 NO_TABLES: Tables = (NO_ROWS, NO_ROWS, NO_ROWS, NO_ROWS)
 NO_MET: BoolArray = np.zeros(0, bool)
-#: Is called with the first copy of a part and the one after the last.
-Finish = Callable[[int, int], None]
+#: Is called in each thread that has advanced parts of the copies, with all parts and the one at
+#: which the thread begins: it takes what follows of those that are ready, see `parts.follow`.
+Finish = Callable[[IntArray, int], None]
 
 
 class Ticks:
@@ -146,12 +152,14 @@ class Ticks:
         # arrays whose addresses are below, which are kept alive so: of forces, and of the solver
         self._known: list[Any] = []
         self._searched: list[Any] = []
+        self._levels: IntArray = np.zeros((2, 0), np.int64)  # of `Stored`
         self._arrays: IntArray = np.zeros((0, ARRAYS, 3), np.int64)
         self._addresses: IntArray = np.zeros(ADDRESSES, np.int64)
         self._tables: Tables = NO_TABLES
         self._tiles = Tiles(size)
         self._used: list[Tile] = []  # it holds the rows that the tables name
         self._groups: list[Group] = []
+        self._parts = parts_of(())  # copies of each group
         self._bad: IntArray = np.zeros(0, np.int64)
         self._states: IntArray = np.zeros((0, STATES), np.int64)
         self._works: list[GroupWork] = []
@@ -159,6 +167,8 @@ class Ticks:
         self._polygons: FloatArray = polygons_of(0, 0)
         self._largest = (0, 0)  # most vehicles and movers of a group
         self._old: Any = None  # contacts before the call
+        # to whom groups hold the contacts of the last call
+        self._owner: Callable[[], ContactData | None] = _none
         self._compiled = False
 
     def __reduce__(self) -> Any:
@@ -180,8 +190,8 @@ class Ticks:
 
         Args: As for `step_physics`; `limits` are the most ticks, and the age at which a command
             expires. In `met`, (bodies,) or empty, the rows of BODY become true that touch
-            something after any of several ticks. If all ticks are done, `finish` is called for
-            parts of the copies of the world, in threads, after they have done theirs.
+            something after any of several ticks. If all ticks are to be done, `finish` is called
+            with parts of the copies of the world.
 
         Returns:
             How many are done; 0: the next one needs more than kernels.
@@ -251,6 +261,7 @@ class Ticks:
         run.grips.begin(data, data.movers.ids, model.gravity, model.dt)
         needed = self._needed(model, run, data)
         if not _same(needed, self._known):
+            self._settle()
             self._known = needed
             self._compiled = self._note(model, run, data)
         return self._compiled and run.kinematics.compiled
@@ -258,14 +269,14 @@ class Ticks:
     def _fit_search(self, model: Model, run: Runtime, data: Data, met: BoolArray) -> None:
         """Prepare for the solver: look up the addresses of what it needs."""
         contacts, scratch = data.contacts, data.contacts.scratch
-        stored = [rows for rows in contacts.arrays() if rows.ndim == 1]
-        found = [scratch.group_guards] if scratch.by_copy else [*scratch.found]
-        needed = [*stored, *found, met, run.grips.rubbed]
+        stored = contacts.arrays()
+        found = (scratch.group_guards,) if scratch.by_copy else scratch.found
+        needed = [*found, *stored, met, run.grips.rubbed]
         if not _same(needed, self._searched):
             if scratch.by_copy:
                 list_by_group(data, [group.movers for group in self._groups], self._works)
-                needed[len(stored)] = scratch.group_guards
-            self._searched = needed
+                needed[0] = scratch.group_guards
+            self._searched, self._levels = needed, stored.levels
             self._note_search(model, data, met)
         if self._polygons.shape[::3] != (len(self._groups), contacts.most_corners):
             self._polygons = polygons_of(len(self._groups), contacts.most_corners)
@@ -275,6 +286,9 @@ class Ticks:
             scratch.groups_valid = True
         elif not scratch.by_copy:
             self._states[0, NEAR_COUNT] = scratch.near_count
+        if contacts.has_source(self._merged):
+            return
+        self._settle()
         if self._old is not contacts.contacts:
             self._old = contacts.contacts
             self._arrays[:, OLD] = _noted(self._old)
@@ -290,22 +304,24 @@ class Ticks:
     ) -> int:
         """Advance by `most` ticks, or until groups need more than kernels; return the status."""
         kinds = self._tables, self._polygons, self._states, self._bad, run.grips.rubbed
-        levels, begins = data.contacts.arrays().levels, True
+        levels, parts = self._levels, self._parts
+        begins = GO_ON if data.contacts.has_source(self._merged) else BEGIN
 
-        def advance(first: int, end: int) -> int:
-            numbers = first, end, timeout, model.gravity, model.dt, begins, most
-            worst = int(ticks_kernel(self._arrays, self._addresses, *kinds, levels, *numbers))
-            if worst == FINISHED and finish is not None:
-                finish(self._groups[first].copies[0], self._groups[end - 1].copies[1])
-            return worst
+        def advance(first: int) -> None:
+            numbers = first, timeout, model.gravity, model.dt, begins, most
+            ticks_kernel(self._arrays, self._addresses, *kinds, levels, parts, *numbers)
+            if finish is not None:
+                finish(parts, first)
 
         while True:
-            worst = max(in_parts(len(self._groups), LEAST_TILES if most == 1 else 1, advance))
+            free(parts)
+            in_threads(len(parts), LEAST_TILES if most == 1 else 1, advance)
+            worst: int = max(self._states[:, STATUS].tolist())
             if worst <= REST:
                 return worst
             for g in np.flatnonzero(self._states[:, STATUS] > REST).tolist():
                 self._make_room(g, data)
-            begins = False
+            begins = AGAIN
 
     def _make_room(self, g: int, data: Data) -> None:
         """Make room for what a group lacks."""
@@ -326,17 +342,28 @@ class Ticks:
             self._note_work(g)
 
     def _keep_contacts(self, data: Data) -> None:
-        """Make the contacts of all groups those of the state."""
+        """Make the contacts of all groups those of the state: they are merged when it is asked."""
         contacts, counts = data.contacts, self._states[:, CONTACT_COUNT].tolist()
-        if len(counts) == 1 and counts[0] == UNKNOWN:
-            return  # not one tick was done
-        total = sum(count for count in counts if count > 0)
-        if total:
-            words = np.empty((total, CONTACT_ROW.itemsize // 8), np.int64)
-            merge_kernel(self._arrays, self._states, words)
-            contacts.contacts = words.reshape(-1).view(CONTACT_ROW)
+        if (len(counts) == 1 and counts[0] == UNKNOWN) or contacts.has_source(self._merged):
+            return  # not one tick was done, or they are already
+        if max(counts) > 0:
+            contacts.set_source(self._merged)
+            self._owner = ref(contacts)
         elif len(contacts.contacts):
             contacts.contacts = copy_rows(contacts.contacts[:0])
+
+    def _merged(self) -> Rows:
+        """Return the contacts of all groups."""
+        total = sum(count for count in self._states[:, CONTACT_COUNT].tolist() if count > 0)
+        words = np.empty((total, CONTACT_ROW.itemsize // 8), np.int64)
+        merge_kernel(self._arrays, self._states, words)
+        return words.reshape(-1).view(CONTACT_ROW)
+
+    def _settle(self) -> None:
+        """Merge the contacts that groups hold, before these get others or others' contacts."""
+        owner = self._owner()
+        if owner is not None and owner.has_source(self._merged):
+            owner.contacts = self._merged()
 
     def _refuse(
         self, run: Runtime, data: Data, ticks: int, take_out: Callable[[StepError], None]
@@ -361,14 +388,16 @@ class Ticks:
 
         Each list of rows that changes replaces its array, and so do tables that grow.
         """
-        controllers, frictions = run.controllers.systems, run.friction.systems
-        return [
+        needed: list[Any] = [
             *(data.bodies, data.wheels, data.vehicles, data.pids, data.gains),
             *(data.limits, data.delays, data.pivots, data.movers.ids, data.followers.ids),
             *(model.regions.rows, data.clock),
-            *(part for one in controllers for part in (one, getattr(one, "ids", None))),
-            *(part for one in frictions for part in (one, _ids(one))),
         ]
+        for one in run.controllers.systems:
+            needed += (one, getattr(one, "ids", None))
+        for one in run.friction.systems:
+            needed += (one, _ids(one))
+        return needed
 
     def _note(self, model: Model, run: Runtime, data: Data) -> bool:
         """Look up all addresses; return whether all systems are compiled."""
@@ -427,6 +456,7 @@ class Ticks:
         for table, group in zip(self._arrays, self._groups, strict=True):
             note_rows(table, MOVERS, group.movers)
             note_rows(table, CLOCKS, data.clock[slice(*group.copies)])
+        self._parts = parts_of(group.copies for group in self._groups)
         self._works = [GroupWork(len(one.movers), one.wheels, corners) for one in self._groups]
         self._shared = SharedWork(len(data.bodies))
         sizes = [(one.row[1], len(one.movers)) for one in self._groups]
@@ -482,6 +512,10 @@ class Ticks:
             note_rows(table, ACTIVE + k, rows)
         note_rows(table, PREVIOUS, work.previous)
         note_rows(table, FRICTION, work.grips)
+
+
+def _none() -> None:
+    return None
 
 
 #: Stands for `GroundGrips.rubbed`.

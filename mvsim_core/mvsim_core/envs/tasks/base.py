@@ -65,10 +65,10 @@ class Task(ABC):
         """
 
     def prepare(self, agents: Agents, out: Floats32, bounds: Bounds) -> Finish | None:
-        """Prepare for a step; return what does `judge` and `write` for a part of the agents.
+        """Prepare for a step; return what does `judge` and `write` for parts of the agents.
 
-        It is called in threads with the first agent of a part and the one after the last, once
-        these have acted; it renews `Agents.touched` too. None: there is no such thing.
+        It is called in threads, with the parts of the copies, once agents have acted; it renews
+        `Agents.touched` too. None: there is no such thing.
 
         Args:
             agents: The agents.

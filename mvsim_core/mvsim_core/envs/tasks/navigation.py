@@ -16,6 +16,7 @@ from mvsim_core.envs.tasks.base import LIDAR, Bounds, Judgement, Task, laser_tex
 from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import FloatArray, IntArray
 from mvsim_core.state.columns import arrive_kernel
+from mvsim_core.state.parts import parts_of
 from mvsim_core.world.ticks import Finish
 from mvsim_core.world.world import World
 
@@ -126,9 +127,8 @@ class Navigation(Task):
         given = self.goal[:0], self.seen[:0], self.seen[:0], 0.0, (0.0, 0.0), results
         one = np.zeros(0, np.float32)
         bounds, out = (one, one, one), np.zeros((0, 0), np.float32)
-        arrive_kernel(
-            0, 0, agents.touching, *given, agents.motion_readings, bounds, out
-        )  # to load
+        others = agents.motion_readings, bounds, out
+        arrive_kernel(parts_of(()), 0, 0, agents.touching, *given, *others)  # to load it
         return [
             Field("goal_distance", 0.0, self.diagonal, "m"),
             Field("goal_cos", -1.0, 1.0, "1"),
@@ -159,8 +159,8 @@ class Navigation(Task):
         way = self.goal, before, seen, ARRIVED, (ARRIVAL, COLLISION), results
         others = agents.motion_readings, bounds, out
 
-        def finish(first: int, end: int) -> None:
-            arrive_kernel(first, end, agents.touching, *way, *others)
+        def finish(parts: IntArray, begin: int) -> None:
+            arrive_kernel(parts, begin, agents.per_copy, agents.touching, *way, *others)
 
         return finish
 
