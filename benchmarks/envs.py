@@ -7,29 +7,30 @@ actions, episodes of 20 s simulated that end by collisions, arrivals or time, re
 column with a camera has no episodes: each robot among 20 boxes drives a circle and takes a picture
 of 64 x 48 pixels after 20 physics steps, by OpenGL in software if there is no graphics card.
 
-`--speedup` compares one thread with two, in turns within one process, and with what this machine
-gives at most: two threads that share no data and never wait. Virtual cores are often two threads
-of one core, which together do not do twice the work.
+`--speedup` compares one thread with two, and with two processes that step half of the copies
+each: what the machine gives to threads that share nothing and never wait. Virtual cores are often
+two threads of one core, which together do not do twice the work. The three take turns of a quarter
+of a second, as other guests of a machine make its cores faster and slower by the minute.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 from collections.abc import Callable
 from functools import partial
+from itertools import count
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from time import perf_counter, process_time
 from typing import Any
 
-import numba
 import numpy as np
-
-from mvsim_core.threads import run_all
 
 COPIES = (1, 10, 100, 1000)
 SECONDS = 1.0  # of measuring
+TURN, TURNS = 0.25, 40  # of `--speedup`: seconds, and how many
 EPISODE = 4000  # physics steps
 #: Rays, boxes and physics steps of an agent step.
 KINDS = {
@@ -69,8 +70,11 @@ def measure_camera(copies: int, seconds: float = SECONDS) -> dict[str, float]:
 
 def measure(kind: str, copies: int, seconds: float = SECONDS) -> dict[str, float]:
     """Return agent steps a second of wall time and of processor time, and resets a step."""
-    if kind == CAMERA:
-        return measure_camera(copies, seconds)
+    return measure_camera(copies, seconds) if kind == CAMERA else stepper(kind, copies)(seconds)
+
+
+def stepper(kind: str, copies: int) -> Callable[[float], dict[str, float]]:
+    """Return what steps copies for some seconds, and returns what `measure` does."""
     import gymnasium
 
     import mvsim_core.envs  # noqa: F401 (registers)
@@ -85,50 +89,56 @@ def measure(kind: str, copies: int, seconds: float = SECONDS) -> dict[str, float
     actions = rng.uniform(-1.0, 1.0, (64, copies, 2)).astype(np.float32)
     for k in range(20):
         envs.step(actions[k])
-    steps = resets = 0
-    wall, used = perf_counter(), process_time()
-    while perf_counter() - wall < seconds:
-        # an action lasts for 0.1 s, as robots are driven
-        _, _, ended, cut, _ = envs.step(actions[steps * skip // 20 % len(actions)])
-        resets += int(np.count_nonzero(ended | cut))
-        steps += 1
-    wall, used = perf_counter() - wall, process_time() - used
-    done = steps * copies
-    return {"wall": done / wall, "processor": done / used, "resets": resets / done}
+    numbers = count()
+
+    def run(seconds: float) -> dict[str, float]:
+        steps = resets = 0
+        wall, used = perf_counter(), process_time()
+        while perf_counter() - wall < seconds:
+            # an action lasts for 0.1 s, as robots are driven
+            _, _, ended, cut, _ = envs.step(actions[next(numbers) * skip // 20 % len(actions)])
+            resets += int(np.count_nonzero(ended | cut))
+            steps += 1
+        wall, used = perf_counter() - wall, process_time() - used
+        done = steps * copies
+        return {"wall": done / wall, "processor": done / used, "resets": resets / done}
+
+    return run
 
 
-@numba.njit(nogil=True)
-def busy_kernel(values: Any, rounds: int) -> None:
-    """Pass time with arithmetic on values that stay in the first cache."""
-    for _ in range(rounds):
-        for i in range(values.size):
-            values[i] = values[i] * 0.999 + math.sqrt(values[i] + 1.0)
+def _beside(kind: str, copies: int, core: int, pipe: Connection) -> None:
+    """Step copies in a process of its own whenever asked: for how many seconds; 0 ends it."""
+    os.sched_setaffinity(0, [core])
+    run = stepper(kind, copies)
+    pipe.send(0.0)
+    while seconds := pipe.recv():
+        pipe.send(run(seconds)["wall"])
 
 
-def ceiling() -> float:
-    """Return how many times the work of one thread two threads do in the same time."""
-    rows = np.ones((2, 512))
-    busy_kernel(rows[0], 1)
-    begin = perf_counter()
-    busy_kernel(rows[0], 100_000)
-    middle = perf_counter()
-    run_all([partial(busy_kernel, row, 100_000) for row in rows])
-    return 2.0 * (middle - begin) / (perf_counter() - middle)
-
-
-def speedup(kind: str, copies: int, rounds: int = 7) -> dict[str, float]:
-    """Return how many times as fast two threads step as one, and the ceiling: medians."""
+def speedup(kind: str, copies: int) -> dict[str, float]:
+    """Return medians of how many times as fast as one thread two are, and two processes."""
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
         raise SystemExit("--speedup: expected two usable cores, got one")
-    ratios, ceilings = [], []
-    for _ in range(rounds):
+    context = get_context("spawn")
+    pipe, other = context.Pipe()
+    process = context.Process(target=_beside, args=(kind, copies // 2, cores[1], other))
+    process.start()
+    whole, half = stepper(kind, copies), stepper(kind, copies // 2)
+    pipe.recv()
+    ratios = []
+    for _ in range(TURNS):
         os.sched_setaffinity(0, cores[:1])  # the calling thread's: `threads()` goes by it
-        one = measure(kind, copies)["wall"]
+        one = whole(TURN)["wall"]
+        pipe.send(TURN)
+        both = half(TURN)["wall"] + pipe.recv()
         os.sched_setaffinity(0, cores)
-        ratios.append(measure(kind, copies)["wall"] / one)
-        ceilings.append(ceiling())
-    return {"speedup": float(np.median(ratios)), "ceiling": float(np.median(ceilings))}
+        ratios.append((whole(TURN)["wall"] / one, both / one))
+    pipe.send(0.0)
+    process.join()
+    threads, processes = np.median(ratios, axis=0).tolist()
+    share = float(np.median([one / other for one, other in ratios]))
+    return {"threads": threads, "processes": processes, "share": share}
 
 
 def _microseconds(kind: str, copies: int) -> dict[str, float]:
@@ -156,7 +166,10 @@ def main() -> None:
     if given.speedup:
         for kind in KINDS:
             r = speedup(kind, given.copies[-1])
-            print(f"{kind}: {r['speedup']:.2f} times as fast, at most {r['ceiling']:.2f} here")
+            print(
+                f"{kind}: two threads {r['threads']:.2f} times as fast as one, two processes"
+                f" {r['processes']:.2f}; threads against processes {r['share']:.2f}"
+            )
         return
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])

@@ -7,8 +7,8 @@ prints, for worlds of 1, 25 and 100 robots and 0, 1 and 3 browsers, the processo
 the simulation's process per simulated second at real time, and how often browsers are updated.
 The browsers are clients in a process of their own that take all messages and draw nothing, so that
 only the simulation's side is measured. The second measures the time from the start of `mvsim view`
-to the first picture in Chromium, which runs already and has or has not seen the page before;
-without WORLD, of a server of viser with nothing of ours.
+to the first picture of the world, and to the last panel, in Chromium, which runs already and has
+or has not seen the page before; without WORLD, of a server of viser with nothing of ours.
 """
 
 from __future__ import annotations
@@ -140,8 +140,12 @@ SEEN = """window.notes.robots &&
 Number(document.querySelector("canvas").style.opacity || 1) === 1"""
 
 
+#: Waits until what was drawn is shown: when the next frame after it is asked for.
+SHOWN = "new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))"
+
+
 def start(world: str | None) -> None:
-    """Print the time from starting `mvsim view` to the first picture.
+    """Print the time from starting `mvsim view` to the first picture of the world, and to panels.
 
     In a browser that sees the page for the first time, and then in the same one, which has kept
     what it could. Without a world, the same of an empty server of viser, with axes only: what the
@@ -172,7 +176,8 @@ def start(world: str | None) -> None:
             name = world or "an empty server"
             print(
                 f"{name}, visit {visit + 1}: served after {times['served']:.2f} s,"
-                f" first picture after {times['shown']:.2f} s; processor time:"
+                f" first picture after {times['picture']:.2f} s,"
+                f" with all panels after {times['panels']:.2f} s; processor time:"
                 f" simulator {times['simulator']:.2f} s, browser {times['browser']:.2f} s",
                 flush=True,
             )
@@ -186,7 +191,7 @@ def visited(browser: Any, command: list[str]) -> dict[str, float]:
     before, begin = processor_times(os.getpid()), time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            served, shown = first_picture(process, page, begin)
+            seen = first_picture(process, page, begin)
             after = processor_times(os.getpid())
             page.wait_for_timeout(PAUSE * 1e3)
         finally:
@@ -194,7 +199,7 @@ def visited(browser: Any, command: list[str]) -> dict[str, float]:
             process.terminate()
     simulator = after.pop(process.pid)
     everything = sum(after[pid] - before.get(pid, 0.0) for pid in after)
-    return {"served": served, "shown": shown, "simulator": simulator, "browser": everything}
+    return {**seen, "simulator": simulator, "browser": everything}
 
 
 def processor_times(root: int) -> dict[int, float]:
@@ -213,18 +218,20 @@ def processor_times(root: int) -> dict[int, float]:
     return {pid: times[pid] for pid in family}
 
 
-def first_picture(process: subprocess.Popen[str], page: Any, begin: float) -> tuple[float, float]:
-    """Return when the page was served and when its scene was drawn first [s]."""
+def first_picture(process: subprocess.Popen[str], page: Any, begin: float) -> dict[str, float]:
+    """Return when the page was served, showed the robots, and had all panels [s]."""
     assert process.stdout is not None
     lines = (line.split() for line in process.stdout)
     url = next(words[-1] for words in lines if words and words[-1].startswith("http"))
-    served = time.perf_counter() - begin
+    times = {"served": time.perf_counter() - begin}
     page.goto(url, wait_until="commit")
     page.wait_for_function(SEEN, polling=20, timeout=120_000)
+    page.evaluate(SHOWN)
+    times["picture"] = time.perf_counter() - begin
     page.wait_for_selector("text=Selected", timeout=120_000)
-    # the frame with robots is shown when the next one is asked for
-    page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
-    return served, time.perf_counter() - begin
+    page.evaluate(SHOWN)
+    times["panels"] = time.perf_counter() - begin
+    return times
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ load by these functions in a fraction of the time.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,6 @@ def bytes_of(rows: Any) -> Bytes:
     if not rows.flags.c_contiguous:
         raise ValueError("the rows must be contiguous")
     # The bytes of one row are given, not -1: numpy can't infer them where there are no rows.
-    size = rows.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64)) if rows.ndim > 1 else 0
+    size = rows.itemsize * math.prod(rows.shape[1:]) if rows.ndim > 1 else 0
     view: Bytes = rows.view(np.uint8).reshape(len(rows), size or rows.itemsize)
     return view

@@ -22,8 +22,9 @@ from mvsim_core.solver.contact_data import ContactData
 from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, BoolArray, FloatArray, IntArray, Rows
 from mvsim_core.state.entities import Entity, Material, new_token
 from mvsim_core.state.parts import parts_of
-from mvsim_core.state.rows import Bytes, bytes_of
+from mvsim_core.state.rows import bytes_of
 from mvsim_core.world.base import STILL, Entities
+from mvsim_core.world.blank import Blank, Places
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import TABLES, Data, JointState
 from mvsim_core.world.handles import ByName
@@ -201,7 +202,8 @@ class Batch:
         self._copies = [WorldCopy(self, k, base.seed + k) for k in range(count)]
         for copy in self._copies:
             self._fill(copy)
-        self._blank = _Blank(self.base, self._copies, self._shapes)
+        self._places: dict[tuple[str, ...], Places] = {}
+        self._blank = Blank(self.base, self._copies, self._shapes)
         for copy in self._copies:
             self.restore_copy(copy, self.base, copy.seed)
         for name in OWN:
@@ -349,13 +351,13 @@ class Batch:
             UnknownName: There is no entity of a name.
         """
         data, size = self.data, self._sizes["bodies"]
-        entities = [self._copies[0].entity(name) for name in names]
         if data.relief or len(data.followers):
             for k, of_copy in zip(copies.tolist(), poses.tolist(), strict=True):
                 for name, pose in zip(names, of_copy, strict=True):
                     self._copies[k].teleport(name, *pose)
             return
-        rows = size * copies[:, None] + np.array([entity.row for entity in entities])
+        places = self._places_of(tuple(names))
+        rows = size * copies[:, None] + places.rows
         for k, field in enumerate(("x", "y", "yaw")):
             data.bodies[field][rows] = poses[:, :, k]
         static = data.bodies["kind"][rows[0]] == STATIC if len(rows) else np.zeros(0, bool)
@@ -363,19 +365,19 @@ class Batch:
         if moving.size:
             for field in STILL:
                 data.bodies[field][moving] = 0.0
-        for entity in entities:
-            if entity.n_wheels:
-                wheels = entity.wheel0 + np.arange(entity.n_wheels)
-                at = self._sizes["wheels"] * copies[:, None] + wheels
-                data.wheels["omega"][at] = 0.0
-            if len(entity.model.limits):
-                limits = entity.limit0 + np.arange(len(entity.model.limits))
-                at = self._sizes["limits"] * copies[:, None] + limits
-                for field in LIMIT_MEMORY:
-                    data.limits[field][at] = 0.0
-        shapes = [self._blank.of_body[entity.row][copies] for entity in entities]
-        moved = np.concatenate([s.ravel() for s in shapes])
-        data.contacts.shapes_moved(moved, self._movers_of(copies))
+        if len(places.wheels):
+            data.wheels["omega"][self._sizes["wheels"] * copies[:, None] + places.wheels] = 0.0
+        if len(places.limits):
+            limits = self._sizes["limits"] * copies[:, None] + places.limits
+            for field in LIMIT_MEMORY:
+                data.limits[field][limits] = 0.0
+        data.contacts.shapes_moved(places.shapes[:, copies].ravel(), self._movers_of(copies))
+
+    def _places_of(self, names: tuple[str, ...]) -> Places:
+        if names not in self._places:
+            entities = [self._copies[0].entity(name) for name in names]
+            self._places[names] = Places(entities, self._blank)
+        return self._places[names]
 
     # ------------------------------------------------------------ for copies
     def contacts_of(self, copy: WorldCopy) -> list[Contact]:
@@ -491,34 +493,6 @@ class Batch:
         for name, joint in self.base.joints.items():
             target = self.base.pivots["target"][joint.pivot] if joint.pivot >= 0 else 0.0
             connect(copy.data, name, float(target))
-
-
-class _Blank:
-    """What a reset of copies writes, and where.
-
-    Attributes:
-        tables: (copies, bytes) of each table as it was replicated; numpy would copy rows field by
-            field, and each copy names rows of its own.
-        joints: For each joint its row in each copy (copies,), and the row to return to.
-        static: (copies, m) shapes of the static bodies, which have places in the solver's grid.
-        of_body: For each row of BODY of the base its static shapes, (copies, m).
-    """
-
-    def __init__(self, base: Data, copies: list[WorldCopy], shapes: list[IntArray]) -> None:
-        """Look all up once."""
-        self.tables: dict[str, Bytes] = {}
-        self.joints: list[tuple[IntArray, Any]] = []
-        for name, joint in base.joints.items():
-            if joint.joint >= 0:
-                rows = np.array([copy.data.joints[name].joint for copy in copies])
-                self.joints.append((rows, base.contacts.joints.rows[joint.joint].copy()))
-        numbers = np.array(shapes)
-        bodies = base.contacts.shapes.rows["body"]
-        still = (bodies >= 0) & (base.bodies["kind"][np.maximum(bodies, 0)] == STATIC)
-        self.static: IntArray = numbers[:, still]
-        self.of_body: list[IntArray] = [
-            numbers[:, still & (bodies == row)] for row in range(len(base.bodies))
-        ]
 
 
 def _entity_of(entity: Entity, sizes: dict[str, int], index: int) -> Entity:
