@@ -197,6 +197,15 @@ def test_bodies_of_copies_are_placed_as_by_teleports() -> None:
         assert differences(got.state(), want.state()) == []
     with pytest.raises(UnknownName, match="pots"):
         batch.place(["pots"], np.array([0]), poses[:1, :1])
+    before = batch.data.copy()
+    for copies in ([COUNT], [0, 10**9], [-COUNT - 1]):
+        with pytest.raises(IndexError):
+            batch.place(["r1"], np.array(copies), np.zeros((len(copies), 1, 3)))
+    for shape in ((1, 2, 3), (2, 1, 3), (1, 1, 2)):
+        with pytest.raises(ValueError, match="shape"):
+            batch.place(["r1"], np.array([0]), np.zeros(shape))
+    batch.place([], np.array([0]), np.zeros((1, 0, 3)))
+    assert differences(batch.data, before) == []
 
 
 def test_a_reset_takes_static_blocks_back_to_where_they_collide() -> None:

@@ -19,12 +19,13 @@ import numpy as np
 from mvsim_core.errors import BuildError, require_number
 from mvsim_core.sensors.sensor_set import SensorSet
 from mvsim_core.solver.contact_data import ContactData
-from mvsim_core.state.arrays import LIMIT_MEMORY, STATIC, BoolArray, FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import LIMIT_MEMORY, BoolArray, FloatArray, IntArray, Rows
+from mvsim_core.state.columns import numbers_of
 from mvsim_core.state.entities import Entity, Material, new_token
 from mvsim_core.state.parts import parts_of
-from mvsim_core.state.rows import bytes_of
-from mvsim_core.world.base import STILL, Entities
-from mvsim_core.world.blank import Blank, Places
+from mvsim_core.state.rows import bytes_of, copy_rows
+from mvsim_core.world.base import Entities
+from mvsim_core.world.blank import STILL_COLUMNS, Blank, Places, keep_kernel, place_kernel
 from mvsim_core.world.contacts import Contact, contacts_of
 from mvsim_core.world.data import TABLES, Data, JointState
 from mvsim_core.world.handles import ByName
@@ -327,10 +328,8 @@ class Batch:
         if len(contacts.contacts):
             chosen = np.zeros(count + 1, bool)  # the last one: shapes that all copies share
             chosen[copies] = True
-            held = contacts.contacts
-            ends = (self._shape_copy[held["shape_a"]], self._shape_copy[held["shape_b"]])
-            kept = bytes_of(held)[~(chosen[ends[0]] | chosen[ends[1]])]
-            contacts.contacts = kept.view(held.dtype).ravel()
+            kept = copy_rows(contacts.contacts)
+            contacts.contacts = kept[: keep_kernel(kept, self._shape_copy, chosen)]
         for rows, source in self._blank.joints:
             for field in IMPULSES:
                 contacts.joints.rows[field][rows[copies]] = source[field]
@@ -349,29 +348,31 @@ class Batch:
 
         Raises:
             UnknownName: There is no entity of a name.
+            IndexError: There is no copy of a number.
+            ValueError: The poses have another shape.
         """
-        data, size = self.data, self._sizes["bodies"]
+        data = self.data
         if data.relief or len(data.followers):
             for k, of_copy in zip(copies.tolist(), poses.tolist(), strict=True):
                 for name, pose in zip(names, of_copy, strict=True):
                     self._copies[k].teleport(name, *pose)
             return
         places = self._places_of(tuple(names))
-        rows = size * copies[:, None] + places.rows
-        for k, field in enumerate(("x", "y", "yaw")):
-            data.bodies[field][rows] = poses[:, :, k]
-        static = data.bodies["kind"][rows[0]] == STATIC if len(rows) else np.zeros(0, bool)
-        moving = rows[:, ~static]
-        if moving.size:
-            for field in STILL:
-                data.bodies[field][moving] = 0.0
+        copies = np.asarray(copies, np.int64)
+        shapes = places.shapes[:, copies].ravel()  # an IndexError if there is no such copy
+        if poses.shape != (len(copies), len(names), 3):
+            wanted = (len(copies), len(names), 3)
+            raise ValueError(f"poses: expected an array of shape {wanted}, got {poses.shape}")
+        poses = np.ascontiguousarray(poses, float)
+        given = copies, places.rows, self._sizes["bodies"], poses
+        place_kernel(data.bodies, numbers_of(data.bodies), STILL_COLUMNS, *given)
         if len(places.wheels):
             data.wheels["omega"][self._sizes["wheels"] * copies[:, None] + places.wheels] = 0.0
         if len(places.limits):
             limits = self._sizes["limits"] * copies[:, None] + places.limits
             for field in LIMIT_MEMORY:
                 data.limits[field][limits] = 0.0
-        data.contacts.shapes_moved(places.shapes[:, copies].ravel(), self._movers_of(copies))
+        data.contacts.shapes_moved(shapes, self._movers_of(copies))
 
     def _places_of(self, names: tuple[str, ...]) -> Places:
         if names not in self._places:

@@ -9,10 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from mvsim_core.state.arrays import STATIC, IntArray
+from mvsim_core.solver.compiled import kernel
+from mvsim_core.state.arrays import BODY, STATIC, BoolArray, FloatArray, IntArray, Rows
+from mvsim_core.state.columns import column_of
 from mvsim_core.state.entities import Entity
 from mvsim_core.state.rows import Bytes
+from mvsim_core.world.base import STILL
 from mvsim_core.world.data import Data
+
+#: Columns of BODY, see `numbers_of`, of what is 0 at rest, beside `push_steps`.
+STILL_COLUMNS: IntArray = np.array(
+    [column_of(BODY, field) for field in STILL if field != "push_steps"], np.int64
+)
 
 
 class Blank:
@@ -65,3 +73,56 @@ class Places:
 def _ranges(blocks: Iterable[tuple[int, int]]) -> IntArray:
     rows = [first + k for first, count in blocks for k in range(count)]
     return np.array(rows, np.int64)
+
+
+@kernel
+def place_kernel(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    numbers: FloatArray,
+    still: IntArray,
+    copies: IntArray,
+    rows: IntArray,
+    size: int,
+    poses: FloatArray,
+) -> None:
+    """Put bodies of copies somewhere, those that can move at rest.
+
+    Args:
+        bodies: BODY, all rows.
+        numbers: Of these, see `numbers_of`.
+        still: Columns of what is 0 at rest.
+        copies: (m,) which.
+        rows: (n,) rows in the first copy.
+        size: Rows of a copy.
+        poses: (m, n, 3) x, y [m] and yaw [rad].
+    """
+    for i in range(copies.shape[0]):
+        for k in range(rows.shape[0]):
+            row = size * copies[i] + rows[k]
+            body = bodies[row]
+            body.x, body.y, body.yaw = poses[i, k, 0], poses[i, k, 1], poses[i, k, 2]
+            if body.kind != STATIC:
+                body.push_steps = 0
+                for column in still:
+                    numbers[row, column] = 0.0
+
+
+@kernel
+def keep_kernel(contacts: Rows, shape_copy: IntArray, chosen: BoolArray) -> int:
+    """Move the rows of CONTACT to the front of which no shape belongs to a chosen copy.
+
+    Args:
+        contacts: (n,) CONTACT.
+        shape_copy: For each shape its copy, or -1, which stands for the last of `chosen`.
+        chosen: (copies + 1,)
+
+    Returns:
+        How many there are.
+    """
+    count = 0
+    for i in range(contacts.shape[0]):
+        a, b = contacts[i].shape_a, contacts[i].shape_b
+        if not chosen[shape_copy[a]] and not chosen[shape_copy[b]]:
+            contacts[count] = contacts[i]
+            count += 1
+    return count

@@ -16,6 +16,7 @@ from mvsim_core.envs.tasks.base import LIDAR, Bounds, Judgement, Task, laser_tex
 from mvsim_core.errors import BuildError
 from mvsim_core.state.arrays import FloatArray, IntArray
 from mvsim_core.state.columns import arrive_kernel
+from mvsim_core.state.episodes import cells_kernel
 from mvsim_core.state.parts import parts_of
 from mvsim_core.world.ticks import Finish
 from mvsim_core.world.world import World
@@ -139,12 +140,9 @@ class Navigation(Task):
         """Put boxes, starts and goals into cells that are drawn without repetition."""
         cells, n = self._side**2, self._things
         chosen = np.argsort(draws[:, :cells], axis=1, kind="stable")[:, :n]
-        rest = draws[:, cells:].reshape(len(copies), 3, n)
-        poses = np.empty((len(copies), n, 3))
-        poses[:, :, 0] = (chosen % self._side + 0.5) * CELL - self.half
-        poses[:, :, 1] = (chosen // self._side + 0.5) * CELL - self.half
-        poses[:, :, :2] += JITTER * (2.0 * rest[:, :2].transpose(0, 2, 1) - 1.0)
-        poses[:, :, 2] = math.pi * (2.0 * rest[:, 2] - 1.0)
+        poses: FloatArray = np.empty((len(copies), n, 3))
+        whole = np.ascontiguousarray(chosen), np.ascontiguousarray(draws[:, cells:])
+        cells_kernel(*whole, self._side, CELL, JITTER, poses)
         bodies = len(self._names)
         agents.place(self._names, copies, poses[:, :bodies])
         which = agents.of_copies(copies)
