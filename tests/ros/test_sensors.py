@@ -288,9 +288,13 @@ def test_imu_by_rep_145(observer: Observer) -> None:
     assert message.orientation.w == pytest.approx(1.0, abs=1e-3)  # towards east
     assert message.header.frame_id == "inertial"
     stamps = [nanoseconds(m.header.stamp) for m in observer.all("/r1/imu/data")]
-    intervals = np.diff(stamps)  # 10 ms on average, in whole steps
-    assert set(intervals.tolist()) == {2 * STEP, 3 * STEP}
-    assert np.mean(intervals) == pytest.approx(10_000_000, abs=STEP / len(intervals))
+    # 10 ms on average, in whole steps; a busy machine loses some of these messages
+    intervals, each = np.diff(stamps), {2 * STEP, 3 * STEP}
+    assert each <= set(intervals.tolist())
+    assert {(stamp - stamps[0]) % (5 * STEP) for stamp in stamps} in ({0, step} for step in each)
+    assert intervals.min() == 2 * STEP
+    assert np.isin(intervals, list(each)).mean() > 0.8
+    assert len(stamps) > 0.5 * (stamps[-1] - stamps[0]) / 10_000_000
 
 
 def test_a_fix(observer: Observer) -> None:
