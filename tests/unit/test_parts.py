@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The MVSim suite authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts that threads take: each once, in any order of threads, and what follows once it is ready."""
+"""Parts that threads take: each once, in any order, and what follows once it is ready."""
 
 from __future__ import annotations
 

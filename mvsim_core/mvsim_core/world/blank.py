@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from mvsim_core.state.arrays import BODY, STATIC, BoolArray, FloatArray, IntArra
 from mvsim_core.state.columns import column_of
 from mvsim_core.state.entities import Entity
 from mvsim_core.state.rows import Bytes
+from mvsim_core.state.tables import spread
 from mvsim_core.world.base import STILL
 from mvsim_core.world.data import Data
 
@@ -64,15 +65,11 @@ class Places:
     def __init__(self, entities: Sequence[Entity], blank: Blank) -> None:
         """Look all up once."""
         self.rows: IntArray = np.array([entity.row for entity in entities], np.int64)
-        self.wheels = _ranges((entity.wheel0, entity.n_wheels) for entity in entities)
-        self.limits = _ranges((entity.limit0, len(entity.model.limits)) for entity in entities)
+        wheels, limits = [e.n_wheels for e in entities], [len(e.model.limits) for e in entities]
+        self.wheels = spread([entity.wheel0 for entity in entities], wheels)
+        self.limits = spread([entity.limit0 for entity in entities], limits)
         shapes = [blank.of_body[entity.row].T for entity in entities]
         self.shapes: IntArray = np.concatenate(shapes) if shapes else blank.static.T[:0]
-
-
-def _ranges(blocks: Iterable[tuple[int, int]]) -> IntArray:
-    rows = [first + k for first, count in blocks for k in range(count)]
-    return np.array(rows, np.int64)
 
 
 @kernel
