@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from mvsim_core.cli import app
+from mvsim_core.cli import app_of
 
 PAGE = Path(__file__).with_name("command_line.md")
 HEAD = """# The command line
@@ -32,7 +32,7 @@ def verbs(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
 
 def page() -> str:
     """Return the page."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(app_of())
     return "\n".join([HEAD, *(section(name, verb) for name, verb in verbs(group))])
 
 

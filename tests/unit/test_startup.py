@@ -24,9 +24,10 @@ WORLD = Path(__file__).parents[2] / "worlds" / "warehouse.world.xml"
 RUN = """
 import json, sys
 import numba
-from mvsim_core.cli import app
+from mvsim_core.cli import main
+sys.argv = ["mvsim", "run", {world!r}, "--time", "0.02"]
 try:
-    app(["run", {world!r}, "--time", "0.02"])
+    main()
 except SystemExit:
     pass
 print(json.dumps(sorted(sys.modules)))
@@ -46,6 +47,7 @@ NOT_IMPORTED = (
     *("av", "gymnasium", "lxml", "matplotlib", "mcap", "moderngl", "pandas", "pettingzoo"),
     *("pyarrow", "pydantic", "ray", "rclpy", "scipy.linalg", "torch", "trimesh", "viser"),
     *("websockets", "numpy.f2py", "mvsim_core.bags", "mvsim_core.envs", "mvsim_core.viewer"),
+    *("PIL", "mvsim_core.cli.batch", "mvsim_core.cli.tune"),
 )
 
 

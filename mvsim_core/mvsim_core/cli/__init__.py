@@ -11,49 +11,35 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from mvsim_core.cli import (
-    batch,
-    bench,
-    bus,
-    check,
-    info,
-    maps,
-    plot,
-    record,
-    render,
-    replay,
-    run,
-    schema,
-    tune,
-    view,
-    worlds,
-)
 from mvsim_core.cli.command import App, UsageError, usage_line
 
-app = App(name="mvsim", pretty_exceptions_enable=False)
-app.command("run")(run.run)
-app.command("view")(view.view)
-app.command("launch")(run.launch)
-app.command("record")(record.record)
-app.command("replay")(replay.replay)
-app.command("check")(check.check)
-app.command("info")(info.info)
-app.command("tune")(tune.tune)
-app.command("batch")(batch.batch)
-app.command("bench")(bench.bench)
-app.command("render")(render.render)
-app.command("map")(maps.make_map)
-app.command("schema")(schema.schema)
-app.command("worlds")(worlds.worlds)
-app.command("plot")(plot.plot)
-app.command("server")(bus.server)
-app.add_typer(bus.node_app, name="node")
-app.add_typer(bus.topic_app, name="topic")
-app.add_typer(bus.service_app, name="service")
+#: Where verbs are declared, in the order of the help: a module of this folder, and its function.
+VERBS = {
+    "run": "run:run",
+    "view": "view:view",
+    "launch": "run:launch",
+    "record": "record:record",
+    "replay": "replay:replay",
+    "check": "check:check",
+    "info": "info:info",
+    "tune": "tune:tune",
+    "batch": "batch:batch",
+    "bench": "bench:bench",
+    "render": "render:render",
+    "map": "maps:make_map",
+    "schema": "schema:schema",
+    "worlds": "worlds:worlds",
+    "plot": "plot:plot",
+    "server": "bus:server",
+}
+#: Likewise verbs that have verbs of their own, and their `App`.
+GROUPS = {"node": "bus:node_app", "topic": "bus:topic_app", "service": "bus:service_app"}
 
 
 def _print_version(wanted: bool) -> None:
@@ -64,8 +50,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def options(
+def mvsim(
     version: Annotated[
         bool,
         typer.Option(
@@ -76,6 +61,23 @@ def options(
     """Simulate ground vehicles described in world files."""
 
 
+def app_of(names: Sequence[str] = (*VERBS, *GROUPS)) -> App:
+    """Return the command line with some verbs; to declare all takes as long as a start may."""
+    app = App(name="mvsim", pretty_exceptions_enable=False)
+    app.callback()(mvsim)
+    for name in names:
+        if name in VERBS:
+            app.command(name)(_declared(VERBS[name]))
+        else:
+            app.add_typer(_declared(GROUPS[name]), name=name)
+    return app
+
+
+def _declared(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"mvsim_core.cli.{module}"), name)
+
+
 def main() -> None:
     """Run the command line; errors that a user can cause end it with one message."""
     # before numpy is imported: its threads for products of matrices, which are not used here,
@@ -84,6 +86,8 @@ def main() -> None:
     from mvsim_core.cli.bars import progress_shown
     from mvsim_core.errors import MvsimError, WorldFileError
 
+    verb = sys.argv[1] if len(sys.argv) > 1 else ""
+    app = app_of([verb]) if verb in VERBS or verb in GROUPS else app_of()
     try:
         with progress_shown():
             code = app(prog_name="mvsim", standalone_mode=False)

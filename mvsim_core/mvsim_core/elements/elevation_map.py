@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
 
 from mvsim_core.elements.point_files import read_table
 from mvsim_core.errors import BuildError
@@ -70,6 +69,8 @@ def read_heights(path: Path, low: float, high: float) -> FloatArray:
 
 def _brightness(path: Path) -> FloatArray:
     """Return the grey values of an image at its full depth, which may be more than eight bits."""
+    from PIL import Image, UnidentifiedImageError  # 15 ms of each start
+
     if not path.is_file():
         raise BuildError(f"{path}: the elevation image does not exist")
     try:

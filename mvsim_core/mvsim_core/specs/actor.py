@@ -16,7 +16,7 @@ from mvsim_core.specs.visual import VisualSpec
 _LIMBS = "the mesh of an actor is not animated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WaypointSpec(Spec):
     """A point of a path: pose in the world frame, pause there [s], gait on the way to it."""
 
@@ -29,7 +29,7 @@ class WaypointSpec(Spec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PathSpec(Spec):
     """Waypoints in order; with `loop` the first one follows the last."""
 
@@ -38,7 +38,7 @@ class PathSpec(Spec):
     waypoints: tuple[WaypointSpec, ...] = section((), "waypoint", WaypointSpec, many=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ActorSpec(SimulableSpec):
     """A person as a vertical cylinder, with a mesh and the names of its animation clips."""
 

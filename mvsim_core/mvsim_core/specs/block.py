@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from mvsim_core.specs.converters import DEGREES, MATRIX, NUMBER, POINT2, URI, Color, Matrix, Point2
+from mvsim_core.specs.copying import changed
 from mvsim_core.specs.dynamics import Polygon
 from mvsim_core.specs.params import (
     NOT_EMPTY,
@@ -20,7 +21,6 @@ from mvsim_core.specs.params import (
     POSITIVE,
     Check,
     Spec,
-    changed,
     one_of,
     optional,
     param,
@@ -42,7 +42,7 @@ _HEIGHTS = "default: from the geometry or the meshes, else {}"
 _FOUR_BY_FOUR = Check("must be 4 x 4", lambda m: len(m) == 4 and len(m[0]) == 4)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class BlockSpec(SimulableSpec):
     """A rigid prism. An `intangible` one does not collide, but is ground, and sensors see it."""
 
@@ -125,7 +125,7 @@ class BlockSpec(SimulableSpec):
         return changed(self, derived) if derived else self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WallsSpec(Spec):
     """Straight walls between pairs of points, or along the lines of a mesh."""
 
@@ -176,7 +176,7 @@ _JOINT_USES = {
 JOINTS = ("distance", "revolute", "weld", "prismatic", "rope", "pin")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class JointSpec(Spec):
     """A joint of two bodies."""
 

@@ -43,7 +43,7 @@ from mvsim_core.specs.sensor_base import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ColorCameraSpec(SensorSpec):
     """What all colour cameras have: the size of pictures, intrinsics, clip distances and noise."""
 
@@ -75,7 +75,7 @@ class ColorCameraSpec(SensorSpec):
         yield from clip_errors("clip", self.clip_min, self.clip_max)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CameraSpec(ColorCameraSpec):
     """A colour camera. The pose is that of the optical frame: z forward, x right, y down."""
 
@@ -91,7 +91,7 @@ class CameraSpec(ColorCameraSpec):
     segmentation: bool = param(False, help="also outputs the object that each pixel shows")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StereoCameraSpec(ColorCameraSpec):
     """A stereo pair (an extension): two equal colour cameras with parallel axes.
 
@@ -112,7 +112,7 @@ class StereoCameraSpec(ColorCameraSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RgbdCameraSpec(SensorSpec):
     """A depth camera with a colour camera beside it. The pose has x forward, z up."""
 

@@ -25,21 +25,21 @@ from mvsim_core.specs.params import (
 _NONE_OR_NOT_NEGATIVE = optional(NOT_NEGATIVE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ControllerSpec(Spec):
     """Base of all controllers; `kind` is the class name of the file format."""
 
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RawSpec(ControllerSpec):
     """No controller: wheel torques as commanded, initially zero."""
 
     kind: str = "raw"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AckermannRawSpec(RawSpec):
     """Torques on the front wheels and a steering angle, as commanded; these are initial values."""
 
@@ -48,7 +48,7 @@ class AckermannRawSpec(RawSpec):
     steer_ang: float = param(0.0, xml="steer_ang_deg", conv=DEGREES, unit="rad")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DrivetrainRawSpec(RawSpec):
     """Engine torque and steering angle, as commanded; these are initial values."""
 
@@ -56,14 +56,14 @@ class DrivetrainRawSpec(RawSpec):
     steer_ang: float = param(0.0, xml="steer_ang_deg", conv=DEGREES, unit="rad")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TwistIdealSpec(ControllerSpec):
     """The vehicle follows the commanded twist exactly, without wheel dynamics."""
 
     kind: str = "twist_ideal"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PidSpec(ControllerSpec):
     """A PID controller of speed; its gains are in N m per m/s."""
 
@@ -89,7 +89,7 @@ class PidSpec(ControllerSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TwistPidSpec(PidSpec):
     """Wheel speeds from a commanded twist, torques from a PID for each driven wheel."""
 
@@ -114,7 +114,7 @@ class TwistPidSpec(PidSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TwistFrontSteerPidSpec(TwistPidSpec):
     """Steering from a commanded twist by Ackermann geometry, torques from PIDs."""
 
@@ -135,7 +135,7 @@ class TwistFrontSteerPidSpec(TwistPidSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FrontSteerPidSpec(PidSpec):
     """Commanded steering angle and speed, torques from PIDs."""
 

@@ -69,7 +69,7 @@ _NONE_OR_POSITIVE = optional(POSITIVE)
 _AT_LEAST_ONE = Check("must be >= 1", lambda v: v >= 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ChassisSpec(Spec):
     """The body without its wheels: a prism from zmin to zmax [m] in the vehicle frame.
 
@@ -134,7 +134,7 @@ class ChassisSpec(Spec):
 CAR_CHASSIS = ChassisSpec(mass=500.0, zmin=0.2, zmax=1.4, color=Color.hex("#e83000"), shape=_CAR)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MotorSpec(Spec):
     """A DC motor on each driven wheel, or the engine of a drivetrain, and the delay of commands.
 
@@ -174,7 +174,7 @@ def _wheels(*places: tuple[str, float, float]) -> tuple[WheelSpec, ...]:
     return tuple(WheelSpec(name=name, x=x, y=y) for name, x, y in places)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DynamicsSpec(Spec):
     """Base of all dynamics; `kind` is the class name of the file format."""
 
@@ -221,7 +221,7 @@ _CAR_WHEELS = _wheels(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DifferentialSpec(DynamicsSpec):
     """Left and right wheels driven independently; two wheels, three (a caster) or four.
 
@@ -248,7 +248,7 @@ class DifferentialSpec(DynamicsSpec):
             yield "the left and the right wheel must differ in y"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AckermannSpec(DynamicsSpec):
     """A car: rear left, rear right, front left, front right wheel; the front ones steer."""
 
@@ -296,7 +296,7 @@ class AckermannSpec(DynamicsSpec):
         return replace(self, wheels=(rear_left, rear_right, left, right))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DifferentialGearsSpec(Spec):
     """Distribution of the engine's torque to the wheels.
 
@@ -316,7 +316,7 @@ class DifferentialGearsSpec(Spec):
     rear_left_right_bias: float = param(1.5, check=_AT_LEAST_ONE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DrivetrainSpec(AckermannSpec):
     """A car with one engine and open or torsen differentials."""
 
@@ -338,7 +338,7 @@ class DrivetrainSpec(AckermannSpec):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FreeWheelsSpec(DynamicsSpec):
     """Any number of wheels of any type, each driven by its own motor."""
 
@@ -359,7 +359,7 @@ def _mecanum(name: str, x: float, y: float) -> WheelSpec:
     return WheelSpec(name=name, x=x, y=y, type="mecanum", roller_angle=angle)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MecanumSpec(FreeWheelsSpec):
     """Four mecanum wheels: left rear, right rear, left front, right front."""
 

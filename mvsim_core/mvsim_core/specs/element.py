@@ -48,7 +48,7 @@ _KERNEL = Check(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class GroundGridSpec(Spec):
     """A grid on the ground for the viewer; sensors do not see it."""
 
@@ -81,7 +81,7 @@ class GroundGridSpec(Spec):
         return _ordered(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class OccupancyGridSpec(Spec):
     """A 2D map whose occupied cells are walls of unlimited height.
 
@@ -103,7 +103,7 @@ class OccupancyGridSpec(Spec):
     lateral_friction: float = param(0.5, check=NOT_NEGATIVE, help="of walls, in contacts")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ElevationMapSpec(Spec):
     """Ground heights on a grid; rows run along +x, columns along +y.
 
@@ -173,7 +173,7 @@ class ElevationMapSpec(Spec):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class HorizontalPlaneSpec(SimulableSpec):
     """A rectangle at height z above its own pose: ground for bodies, and visible to sensors.
 
@@ -216,7 +216,7 @@ class HorizontalPlaneSpec(SimulableSpec):
         return _ordered(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class VerticalPlaneSpec(SimulableSpec):
     """A straight wall from (x0, y0) to (x1, y1), from z to z + height [m]."""
 
@@ -257,7 +257,7 @@ class VerticalPlaneSpec(SimulableSpec):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PointcloudSpec(Spec):
     """Points from a text file, seen by 3D sensors, without collisions."""
 
@@ -278,7 +278,7 @@ class PointcloudSpec(Spec):
             yield "a pointcloud requires <file_txt_2d> or <file_txt_3d>"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SkyboxSpec(Spec):
     """Six images around the world; `%s` stands for Front, Back, Down, Up, Left, Right."""
 
@@ -298,7 +298,7 @@ class SkyboxSpec(Spec):
 PROPERTIES = ("friction_mu", "friction_C_rr", "gps_no_coverage")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PropertyRegionSpec(Spec):
     """A box in which a property has a value; where boxes overlap the first one is used.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mvsim_core.specs.params import NOT_NEGATIVE, POSITIVE, Spec, Variants, param
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FrictionSpec(Spec):
     """Base of all friction models: bearing damping, rolling resistance, slope hold."""
 
@@ -30,7 +30,7 @@ class FrictionSpec(Spec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DefaultFrictionSpec(FrictionSpec):
     """Coulomb friction, limited per axis or, with `friction_circle`, as a vector."""
 
@@ -42,7 +42,7 @@ class DefaultFrictionSpec(FrictionSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WardIagnemmaSpec(DefaultFrictionSpec):
     """Ward-Iagnemma: the default model plus a rolling resistance that grows with speed."""
 
@@ -69,7 +69,7 @@ class WardIagnemmaSpec(DefaultFrictionSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EllipseSpec(FrictionSpec):
     """Slip-based tyre forces inside a friction ellipse."""
 

@@ -26,14 +26,14 @@ _NOT_NEGATIVE = optional(NOT_NEGATIVE)
 _POSITIVE = optional(POSITIVE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ModulationSpec(Spec):
     """Base of modulations, which change the feasible twist."""
 
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LimitAccelerationSpec(ModulationSpec):
     """Limits of the linear acceleration, as a vector, and of the angular one; default: none."""
 
@@ -46,7 +46,7 @@ class LimitAccelerationSpec(ModulationSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MotorControllerSpec(ModulationSpec):
     """Motors whose torque approaches the required one by a fraction `k` in each step."""
 
@@ -54,7 +54,7 @@ class MotorControllerSpec(ModulationSpec):
     k: float = param(0.1, check=NOT_NEGATIVE, attribute=True, help="fraction per step")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MotorPidSpec(ModulationSpec):
     """Motors whose torque follows the required one by a PID for each wheel."""
 
@@ -75,7 +75,7 @@ MODULATIONS = Variants(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class KinematicsSpec(Spec):
     """Limits of the speed and the angular speed of the body; default: none."""
 
@@ -101,7 +101,7 @@ class KinematicsSpec(Spec):
             yield "only one motor is allowed: 'MotorController' or 'MotorPID'"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TwoWheelsDiffSpec(KinematicsSpec):
     """Two driven wheels of limited speed; angular speed has priority over linear speed."""
 
@@ -122,7 +122,7 @@ class TwoWheelsDiffSpec(KinematicsSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TwoWheelsDiffDynSpec(TwoWheelsDiffSpec):
     """Two driven wheels of limited speed and torque."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from mvsim_core.specs.params import Spec, Variants, param
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class OpeningSpec(Spec):
     """A door or a window: a gap in a vertical plane.
 

@@ -16,13 +16,11 @@ that the documentation shows and `dump_world` writes.
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import logging
 import math
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import repeat
+from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -52,11 +50,13 @@ class Where(NamedTuple):
 NOWHERE = Where()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Spec:
     """Base of all specs: immutable plain values in SI units that hold the content of a file.
 
-    Specs compare by value, can be pickled, and a copy of one is the spec itself.
+    Specs compare by value, can be pickled, and a copy of one is the spec itself. Those of this
+    package leave comparison and text to the base: to compile these for each class would take a
+    sixth of the time in which all are imported.
     """
 
     where: Where = dataclasses.field(default=NOWHERE, compare=False, repr=False)
@@ -79,6 +79,26 @@ class Spec:
         """Return self with derived fields filled in; the reader calls it last."""
         return self
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether another spec is of the same class and has the same values."""
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return bool(self._compared() == other._compared())
+
+    def __hash__(self) -> int:
+        """Return a hash of all values that are compared."""
+        return hash(self._compared())
+
+    def _compared(self) -> Any:
+        cls: Any = type(self)
+        return _reader_of(cls)(self)
+
+    def __repr__(self) -> str:
+        """Return class and values, as dataclasses do."""
+        shown = [field.name for field in dataclasses.fields(self) if field.repr]
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+        return f"{type(self).__qualname__}({values})"
+
     def __copy__(self: S) -> S:
         """Return self, which cannot change."""
         return self
@@ -88,67 +108,11 @@ class Spec:
         return self
 
 
-#: Of each spec class, what reads all fields, and name and setter of each; None: copies of it are
-#: made by its constructor.
-_Copier = tuple[Callable[[Any], tuple[Any, ...]], Mapping[str, Callable[..., None]]]
-_COPIERS: dict[type[Spec], _Copier | None] = {}
-
-
-def changed(spec: S, fields: Mapping[str, Any]) -> S:
-    """Return a copy of a spec with other values of some fields.
-
-    `dataclasses.replace` takes ten times as long, and worlds have thousands of specs.
-    """
-    cls = type(spec)
-    if cls not in _COPIERS:
-        _COPIERS[cls] = _copier_of(cls)
-    copier = _COPIERS[cls]
-    if copier is None:
-        return dataclasses.replace(spec, **fields)
-    values, setters = copier
-    copy = object.__new__(cls)
-    for put, value in zip(setters.values(), values(spec), strict=True):
-        put(copy, value)
-    for name, value in fields.items():
-        setters[name](copy, value)
-    return copy
-
-
-def copies(spec: S, fields: Mapping[str, Sequence[Any]]) -> list[S]:
-    """Return copies of a spec that have other values of some fields, each its own.
-
-    Args:
-        spec: The spec.
-        fields: The values of each field, one a copy.
-    """
-    cls = type(spec)
-    if cls not in _COPIERS:
-        _COPIERS[cls] = _copier_of(cls)
-    copier = _COPIERS[cls]
-    if copier is None:
-        columns = zip(*fields.values(), strict=True)
-        return [
-            dataclasses.replace(spec, **dict(zip(fields, row, strict=True))) for row in columns
-        ]
-    values, setters = copier
-    count = len(next(iter(fields.values())))
-    made: list[S] = list(map(object.__new__, repeat(cls, count)))
-    for (name, put), value in zip(setters.items(), values(spec), strict=True):
-        # field by field, for all copies: so the loops are those of the interpreter itself
-        deque(map(put, made, fields.get(name, repeat(value))), maxlen=0)
-    return made
-
-
-def _copier_of(cls: type[Spec]) -> _Copier | None:
-    fields = dataclasses.fields(cls)
-    if hasattr(cls, "__post_init__") or not all(field.init for field in fields):
-        return None
-    names = [field.name for field in fields]
-    slots = [getattr(cls, name) for name in names if hasattr(cls, name)]
-    if len(slots) < max(len(names), 2) or not all(map(inspect.ismemberdescriptor, slots)):
-        return None
-    setters = {name: slot.__set__ for name, slot in zip(names, slots, strict=True)}
-    return attrgetter(*names), setters
+@cache
+def _reader_of(cls: Any) -> Callable[[Any], Any]:
+    """Return what reads the class of a spec and its fields that are compared."""
+    names = [field.name for field in dataclasses.fields(cls) if field.compare]
+    return attrgetter("__class__", *names)
 
 
 def no_effect_hint(name: str, reason: str) -> str:

@@ -71,7 +71,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LaserSpec(SensorSpec):
     """A 2D laser scanner. The first ray is at -fov/2, the last at +fov/2."""
 
@@ -161,7 +161,7 @@ class LaserSpec(SensorSpec):
         return replace(self, pose=self.pose._replace(z=self.height))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Lidar3dSpec(SensorSpec):
     """A rotating 3D lidar: `vert_nrays` rings, `horz_nrays` columns in a full turn.
 
@@ -284,7 +284,7 @@ class Lidar3dSpec(SensorSpec):
         return replace(self, vertical_ray_angles=tuple(sorted(self.vertical_ray_angles)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ImuSpec(SensorSpec):
     """An inertial measurement unit with white noise on each reading and biases that drift.
 
@@ -384,7 +384,7 @@ class ImuSpec(SensorSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class GnssSpec(SensorSpec):
     """A GNSS receiver; requires the world's georeference. The pose is that of the antenna."""
 
@@ -421,7 +421,7 @@ class GnssSpec(SensorSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EncodersSpec(SensorSpec):
     """Encoders of all wheels of a vehicle (an extension): angles and speeds."""
 
@@ -434,7 +434,7 @@ class EncodersSpec(SensorSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RangeSpec(SensorSpec):
     """A range sensor with one beam (an extension): sonar, infrared, or a cliff sensor.
 
@@ -492,7 +492,7 @@ class RangeSpec(SensorSpec):
             yield from range_errors(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MagnetometerSpec(SensorSpec):
     """A magnetometer (an extension): the earth's field by the World Magnetic Model.
 
@@ -517,7 +517,7 @@ class MagnetometerSpec(SensorSpec):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class BumperSpec(SensorSpec):
     """A bumper (an extension): the sectors of the chassis that are in contact.
 

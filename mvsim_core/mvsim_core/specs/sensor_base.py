@@ -70,7 +70,7 @@ MOST_RAYS = 10_000_000
 PUBLISHED = ("laser", "lidar3d", "camera", "rgbd_camera", "imu", "gnss", "range", "stereo_camera")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SensorSpec(Spec):
     """Base of all sensors; `kind` is the class name of the file format."""
 

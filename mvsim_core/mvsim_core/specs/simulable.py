@@ -32,7 +32,7 @@ TOO_MANY_BODIES = (
 MOST_ELEMENTS = 5_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AnimationSpec(Spec):
     """Key frames, repeated with the time of the last one as period.
 
@@ -60,7 +60,7 @@ class AnimationSpec(Spec):
             yield f"the last time of an animation must be > 0 [s], got {times[-1]:g}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PublishSpec(Spec):
     """Topics on the message bus, which `mvsim run --server` starts.
 
@@ -102,7 +102,7 @@ class PublishSpec(Spec):
 POSE_TOPICS = ("publish_pose_topic", "publish_relative_pose_topic", "publish_odometry_topic")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SimulableSpec(Spec):
     """Base of vehicles, blocks, actors and planes: entities with a pose in the world frame.
 

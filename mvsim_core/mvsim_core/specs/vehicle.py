@@ -19,7 +19,7 @@ from mvsim_core.specs.simulable import SimulableSpec
 from mvsim_core.specs.visual import VisualSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class OdometrySpec(Spec):
     """Errors and covariance of wheel odometry, in the vehicle frame.
 
@@ -46,7 +46,7 @@ class OdometrySpec(Spec):
     twist_variance_yaw: float = param(1e-3, unit="rad^2/s^2", check=NOT_NEGATIVE, attribute=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class VehicleSpec(SimulableSpec):
     """A vehicle with its dynamics, friction and sensors."""
 

@@ -18,7 +18,7 @@ NO_SPLIT = "models are rendered in one piece"
 GEOMETRIES = ("cylinder", "sphere", "box", "ramp", "semi_cylinder_bump")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class VisualSpec(Spec):
     """A mesh at a pose in the frame of its owner; without a `model_uri` nothing is visible."""
 
@@ -50,7 +50,7 @@ class VisualSpec(Spec):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class GeometrySpec(Spec):
     """A simple solid instead of a mesh.
 

@@ -33,7 +33,7 @@ WHEEL_TYPES = ("standard", "omni", "mecanum", "caster")
 _AUTOMATIC_OR_POSITIVE = optional(POSITIVE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WheelSpec(Spec):
     """One wheel of a vehicle.
 

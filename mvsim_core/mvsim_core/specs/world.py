@@ -38,7 +38,7 @@ _RAWLOG = "mvsim run --log records vehicles and wheels, ros2 bag record sensors 
 _SHADOWS = "shadow maps are fitted to the view of each camera"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class GuiSpec(Spec):
     """Settings of the viewer; `mvsim render` uses those of its camera."""
 
@@ -85,7 +85,7 @@ class GuiSpec(Spec):
     headless: bool = param(False, no_effect=_WINDOW)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LightsSpec(Spec):
     """The directional light and the ambient light."""
 
@@ -119,7 +119,7 @@ class LightsSpec(Spec):
 _NOWHERE_ON_EARTH = "latitude and longitude absent: no georeference"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class GeoreferenceSpec(Spec):
     """Position of the world's origin on the earth."""
 
@@ -172,7 +172,7 @@ class GeoreferenceSpec(Spec):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MarkerSpec(Spec):
     """A line through points in the world frame, which is drawn only."""
 
@@ -188,7 +188,7 @@ class MarkerSpec(Spec):
     translation: Point3 = param((0.0, 0.0, 0.0), conv=POINT3, unit="m", help="added to the points")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WorldSpec(Spec):
     """The content of a world file."""
 

@@ -17,7 +17,8 @@ from typing import NamedTuple, TypeVar
 from mvsim_core.geometry.poses import Pose
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.converters import Converter
-from mvsim_core.specs.params import Where, copies
+from mvsim_core.specs.copying import copies
+from mvsim_core.specs.params import Where
 from mvsim_core.specs.pose_columns import read_poses
 from mvsim_core.xmlfile.loops import Loop
 from mvsim_core.xmlfile.markup import Node

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from mvsim_core.errors import Severity, UnknownName, suggestion
 from mvsim_core.specs.converters import BOOLEAN
+from mvsim_core.specs.copying import changed
 from mvsim_core.specs.params import (
     Alias,
     Param,
@@ -24,7 +25,6 @@ from mvsim_core.specs.params import (
     SpecIndex,
     Variants,
     Where,
-    changed,
     index_of,
     tags_of,
 )

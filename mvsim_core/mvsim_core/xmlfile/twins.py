@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from mvsim_core.specs.block import BlockSpec
 from mvsim_core.specs.converters import Converter
-from mvsim_core.specs.params import Where, changed, params
+from mvsim_core.specs.copying import changed
+from mvsim_core.specs.params import Where, params
 from mvsim_core.xmlfile.budget import BudgetError
 from mvsim_core.xmlfile.loops import Loop
 from mvsim_core.xmlfile.markup import Node

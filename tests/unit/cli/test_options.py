@@ -17,7 +17,7 @@ import pytest
 import typer.main
 
 from mvsim_core import __version__
-from mvsim_core.cli import app
+from mvsim_core.cli import app_of
 from mvsim_core.cli.command import Command
 
 Outcome = tuple[int, str, str]
@@ -36,7 +36,7 @@ TEXTS = (
 
 def verbs(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield all verbs with their names, those of groups too."""
-    group = group or typer.main.get_command(app)
+    group = group or typer.main.get_command(app_of())
     for name, one in group.commands.items():
         if hasattr(one, "commands"):
             yield from verbs(one, (*path, name))

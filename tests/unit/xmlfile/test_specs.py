@@ -30,7 +30,15 @@ from mvsim_core.specs import (
     WorldSpec,
     violations,
 )
-from mvsim_core.specs.params import NOT_NEGATIVE, Alias, param, params, sections
+from mvsim_core.specs.copying import copies
+from mvsim_core.specs.params import (
+    NOT_NEGATIVE,
+    Alias,
+    Where,
+    param,
+    params,
+    sections,
+)
 
 
 def specs() -> Iterator[Spec]:
@@ -116,6 +124,24 @@ def test_specs_are_frozen_and_compare_by_value() -> None:
         WheelSpec().mass = 3  # type: ignore[misc]
     assert WheelSpec(mass=3) == WheelSpec(mass=3)
     assert WheelSpec(mass=3) != WheelSpec(mass=4)
+    assert WheelSpec() != ChassisSpec()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del WheelSpec().mass  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("name", "spec"), ALL, ids=[name for name, _ in ALL])
+def test_each_field_counts_in_comparison_and_text_but_not_the_place(name: str, spec: Spec) -> None:
+    moved = dataclasses.replace(spec, where=Where("other.xml", 7))
+    assert moved == spec
+    assert hash(moved) == hash(spec)
+    assert repr(moved) == repr(spec)
+    for field in dataclasses.fields(spec):
+        if field.name != "where":
+            other = copies(spec, {field.name: [object()]})[0]
+            assert other != spec, field.name
+            assert hash(other) != hash(spec), field.name
+            assert f"{field.name}={getattr(spec, field.name)!r}" in repr(spec)
+    assert repr(spec).startswith(f"{type(spec).__name__}(")
 
 
 def test_specs_made_in_python_are_checked_by_the_same_rules() -> None:
