@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from mvsim_core.solver.sliding import sliding_impulse
-from mvsim_core.state.arrays import DYNAMIC, FOREVER, FloatArray, IntArray, Row, Rows
+from mvsim_core.state.arrays import DYNAMIC, FOREVER, BoolArray, FloatArray, IntArray, Row, Rows
 from mvsim_core.state.finite import HUGE
 from mvsim_core.state.plan_view import to_ground, to_plan
 
@@ -230,3 +231,37 @@ def stop_block(b: Row, rubbed: FloatArray, vx: float, vy: float, limit: float) -
     if limit > 0.0:  # it comes to rest within the step
         b.old_share = 0.5 * math.hypot(x, max(abs(first), abs(second))) / limit
     return True
+
+
+@njit(cache=True, nogil=True)
+def shared_islands(bodies: Rows, vehicles: Rows, taking: BoolArray) -> IntArray:
+    """Return the body that leads the island of each vehicle; -1: it is not led, and leads none.
+
+    Forces at wheels of vehicles that are welded to each other are found vehicle by vehicle, and
+    again until they no longer change. Islands do so one by one: if each waited for all others, its
+    numbers would depend on which vehicles go through a step together.
+
+    Args:
+        bodies: Rows of BODY.
+        vehicles: Rows of VEHICLE.
+        taking: (vehicles,) which of them take part.
+    """
+    islands = np.full(vehicles.shape[0], -1)
+    for i in range(vehicles.shape[0]):
+        if not taking[i] or bodies[vehicles[i].body].leader < 0:
+            continue
+        islands[i] = leader = bodies[vehicles[i].body].leader
+        for j in range(vehicles.shape[0]):
+            if taking[j] and vehicles[j].body == leader:
+                islands[j] = leader
+    return islands
+
+
+@njit(cache=True, nogil=True)
+def largest_of(values: FloatArray, islands: IntArray, island: int) -> float:
+    """Return the largest value of the vehicles of an island."""
+    largest = 0.0
+    for i in range(values.shape[0]):
+        if islands[i] == island:
+            largest = max(largest, values[i])
+    return largest

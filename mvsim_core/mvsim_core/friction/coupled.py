@@ -33,6 +33,7 @@ import math
 import numpy as np
 from numba import njit
 
+from mvsim_core.dynamics.islands import largest_of, shared_islands
 from mvsim_core.friction.sharing import only_across, share_out
 from mvsim_core.friction.wheel_rows import (
     ACROSS,
@@ -125,25 +126,56 @@ def coupled_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> Non
     included.
     """
     most = 0
-    shared = False
+    led = False
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
         if v.body >= 0 and is_coupled(wheels, v):
             most = max(most, v.n_wheels)
-            shared = shared or bodies[v.body].leader >= 0
+            led = led or bodies[v.body].leader >= 0
     if most == 0:
         return
     rows, equations = np.zeros((most, COLUMNS)), np.zeros((3, 4))
-    for turn in range(SHARED_ROUNDS if shared else 1):
-        worst = 0.0
-        for i in range(vehicles.shape[0]):
-            v = vehicles[i]
-            if v.body >= 0 and is_coupled(wheels, v):
-                begin = turn == 0
-                first = couple_vehicle(bodies, wheels, v, rows, equations, begin, dt)
-                worst = max(worst, first)
-        if worst < SETTLED:
-            break
+    changes = np.zeros(vehicles.shape[0])
+    for i in range(vehicles.shape[0]):
+        v = vehicles[i]
+        if v.body >= 0 and is_coupled(wheels, v):
+            changes[i] = couple_vehicle(bodies, wheels, v, rows, equations, True, dt)
+    if led:
+        settle_islands(bodies, wheels, vehicles, rows, equations, changes, dt)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle_islands(  # noqa: PLR0913 (arrays of a kernel)
+    bodies: Rows,
+    wheels: Rows,
+    vehicles: Rows,
+    rows: FloatArray,
+    equations: FloatArray,
+    changes: FloatArray,
+    dt: float,
+) -> None:
+    """Solve again for vehicles that are welded to each other, see `shared_islands`.
+
+    `changes` are those of each vehicle in the first round [m/s].
+    """
+    taking = np.zeros(vehicles.shape[0], np.bool_)
+    for i in range(vehicles.shape[0]):
+        taking[i] = vehicles[i].body >= 0 and is_coupled(wheels, vehicles[i])
+    islands = shared_islands(bodies, vehicles, taking)
+    for i in range(vehicles.shape[0]):
+        island = islands[i]
+        if island < 0:
+            continue
+        worst = largest_of(changes, islands, island)
+        for _ in range(SHARED_ROUNDS - 1):
+            if worst < SETTLED:
+                break
+            for j in range(i, vehicles.shape[0]):
+                if islands[j] == island:
+                    v = vehicles[j]
+                    changes[j] = couple_vehicle(bodies, wheels, v, rows, equations, False, dt)
+            worst = largest_of(changes, islands, island)
+        islands[islands == island] = -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

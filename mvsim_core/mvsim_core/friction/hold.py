@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
-from mvsim_core.dynamics.islands import add_force, wrench_of
+from mvsim_core.dynamics.islands import add_force, largest_of, shared_islands, wrench_of
 from mvsim_core.friction.contact import LOCKED
 from mvsim_core.friction.coupled import free_velocity
-from mvsim_core.state.arrays import Row, Rows
+from mvsim_core.state.arrays import FloatArray, Row, Rows
 from mvsim_core.state.plan_view import is_level, seen_along, to_ground, to_plan
 
 #: Rounds over the wheels of a vehicle, and over vehicles that share an island.
@@ -50,7 +51,7 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
     in the step before, starts from what each wheel would do alone, so that no forces of wheels
     against each other pile up.
     """
-    shared = False
+    led = False
     any_held = False
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
@@ -63,17 +64,16 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
             lead.old_share = 0.5
         if held:
             any_held = True
-            shared = shared or b.leader >= 0
+            led = led or b.leader >= 0
     if not any_held:
         return
-    for turn in range(SHARED_ROUNDS if shared else 1):
-        worst = 0.0
-        for i in range(vehicles.shape[0]):
-            v = vehicles[i]
-            if v.body >= 0 and wheels[v.wheel0].held != 0:
-                worst = max(worst, hold_vehicle(bodies, wheels, v, turn == 0, dt))
-        if worst < SETTLED:
-            break
+    changes = np.zeros(vehicles.shape[0])
+    for i in range(vehicles.shape[0]):
+        v = vehicles[i]
+        if v.body >= 0 and wheels[v.wheel0].held != 0:
+            changes[i] = hold_vehicle(bodies, wheels, v, True, dt)
+    if led:
+        settle_islands(bodies, wheels, vehicles, changes, dt)
     for i in range(vehicles.shape[0]):
         v = vehicles[i]
         if v.body >= 0 and wheels[v.wheel0].held != 0 and bodies[v.body].ideal == 0:
@@ -83,6 +83,33 @@ def hold_kernel(bodies: Rows, wheels: Rows, vehicles: Rows, dt: float) -> None:
                 lead.old_share = min(lead.old_share, 0.5 * effort(wheels, v))
             if not is_level(b) and abs(lead.cvx) + abs(lead.cvy) + abs(lead.wz) > 10.0 * SETTLED:
                 lead.old_share = min(lead.old_share, lossy_share(lead, b, wheels, v, dt))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle_islands(
+    bodies: Rows, wheels: Rows, vehicles: Rows, changes: FloatArray, dt: float
+) -> None:
+    """Solve again for vehicles that are welded to each other, see `shared_islands`.
+
+    `changes` are those of each vehicle in the first round [m/s].
+    """
+    taking = np.zeros(vehicles.shape[0], np.bool_)
+    for i in range(vehicles.shape[0]):
+        taking[i] = vehicles[i].body >= 0 and wheels[vehicles[i].wheel0].held != 0
+    islands = shared_islands(bodies, vehicles, taking)
+    for i in range(vehicles.shape[0]):
+        island = islands[i]
+        if island < 0:
+            continue
+        worst = largest_of(changes, islands, island)
+        for _ in range(SHARED_ROUNDS - 1):
+            if worst < SETTLED:
+                break
+            for j in range(i, vehicles.shape[0]):
+                if islands[j] == island:
+                    changes[j] = hold_vehicle(bodies, wheels, vehicles[j], False, dt)
+            worst = largest_of(changes, islands, island)
+        islands[islands == island] = -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
