@@ -12,6 +12,7 @@ import pytest
 
 from mvsim_core import BuildError, World, WorldFileError, load_world, read_world, world_of
 from mvsim_core.state.entities import Inertia
+from mvsim_core.world.data import differences
 from mvsim_core.world.handles import Handle
 from mvsim_core.world.islands import combined, component
 from tests.physics.test_joints import RIGID
@@ -468,3 +469,67 @@ def test_each_block_of_an_island_has_its_own_friction(dt: float) -> None:
     own = w.data.entities["a"].model.body
     for field in ("ground_mu", "ground_r", "ground_x", "ground_y"):
         assert w.data.bodies[field][w.data.entities["a"].row] == own[field][0]
+
+
+def test_a_body_is_not_welded_to_itself() -> None:
+    w = load_world(text=world(block("a"), block("b", "3 0 0")))
+    with pytest.raises(BuildError, match="expected two bodies, got 'a' twice"):
+        w.weld("a", "a")
+    w.weld("a", "b")
+    w.remove("a")
+    w.run(0.1)
+    assert w.blocks["b"].mass == 10.0
+
+
+def welded_pair(name: str, y: float, turn: float) -> tuple[str, ...]:
+    """Return two carts side by side, at an angle, so that their wheels work against each other."""
+    pid = twist_pid(20, 10, 30)
+    return (
+        cart(f"{name}1", f"0 {y} 0", controller=pid),
+        cart(f"{name}2", f"3 {y} {turn}", controller=pid),
+        f'<joint type="weld" body_a="{name}1" body_b="{name}2"/>',
+    )
+
+
+@pytest.mark.parametrize("brake", [False, True], ids=["coupled", "held"])
+def test_no_island_depends_on_others_that_go_through_a_step_with_it(brake: bool) -> None:
+    """Forces are found again until they no longer change: for each island by itself."""
+    pid = twist_pid(20, 10, 30)
+    own = (cart("c1", "0 80 0", controller=pid), *welded_pair("a", 0.0, 20.0))
+    far = (*welded_pair("b", 40.0, 70.0), cart("c2", "0 120 0", controller=pid))
+    alone, together = (load_world(text=world(*own, *more)) for more in ((), far))
+    free = load_world(text=world(own[0]))
+    for w in (alone, together, free):
+        for vehicle in w.vehicles.values():
+            vehicle.set_velocity(1.0, 0.4, 0.3)
+            vehicle.set_brake(brake)
+            if not brake:
+                vehicle.set_twist(1.0, 0.0, 0.5)
+        for _ in range(60):
+            w.step()
+    for table in ("bodies", "wheels", "vehicles"):
+        rows = [getattr(w.data, table) for w in (free, alone, together)]
+        for few, many in pairwise(rows):
+            assert differences(few, many[: len(few)], table) == []
+
+
+@pytest.mark.parametrize("how", ["teleport", "remove"])
+def test_members_of_an_island_stand_together_where_the_ground_below_was_changed(how: str) -> None:
+    """Before any step, and at rest: in the next one none of them moves."""
+    ramp = """<block name="ramp"><geometry type="ramp" lx="8" ly="8" lz="1.6"/>
+    <static>true</static><intangible>true</intangible></block>"""
+    carts = (cart("a", "3 0 0"), cart("b", "5 0 0"))
+    weld = '<joint type="weld" body_a="a" body_b="b"/>'
+    w = load_world(text=world(ramp, *carts, weld))
+    w.run(0.5)
+    assert [v.pose.z for v in w.vehicles.values()] == pytest.approx([0.6, 1.0], abs=0.05)
+    if how == "teleport":
+        w.teleport("ramp", 0.0, 100.0, 0.0)
+    else:
+        w.remove("ramp")
+    for _ in range(2):
+        for vehicle in w.vehicles.values():
+            assert (vehicle.pose.z, vehicle.pose.pitch) == pytest.approx((0.0, 0.0), abs=1e-12)
+        for field in ("vz", "pitch_rate"):
+            assert w.bodies[field] == pytest.approx(0.0, abs=1e-9)
+        w.step()

@@ -170,5 +170,6 @@ class PathFollower:
         if self._ground is not None:
             z = float(body["z"])
             if state.relief:
-                z = self._ground.height(x, y, z + 0.5 * self.entity.model.z_range[1])
+                below = z + 0.5 * self.entity.model.z_range[1]
+                z = self._ground.height(x, y, below, int(body["copy"]))
         move_to(self.entity, body, (x, y, z, yaw), dt)

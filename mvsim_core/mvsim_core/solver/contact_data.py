@@ -293,15 +293,22 @@ class ContactData:
         """Whether contacts are still those of a source, which has not been asked for them."""
         return self._source == source
 
+    def known_contacts(self) -> Rows:
+        """Return the contacts of shapes that are there; others lost one of theirs meanwhile."""
+        rows, serials = self.contacts, self.shapes.rows["serial"]
+        there = np.ones(len(rows), bool)
+        for end in ("a", "b"):
+            there &= serials[rows[f"shape_{end}"]] == rows[f"serial_{end}"]
+        return rows if there.all() else rows[there]
+
     def touches(self) -> list[Touch]:
         """Return the pairs in contact after the last step, by owners, sorted."""
         found: dict[tuple[int, int], Touch] = {}
         weight: dict[tuple[int, int], tuple[float, float]] = {}
         shapes = self.shapes.rows
-        for c in self.contacts[self.contacts["touching"] != 0]:
+        contacts = self.known_contacts()
+        for c in contacts[contacts["touching"] != 0]:
             sa, sb = shapes[c["shape_a"]], shapes[c["shape_b"]]
-            if sa["serial"] != c["serial_a"] or sb["serial"] != c["serial_b"]:
-                continue  # one of them was removed meanwhile
             if FREE in (sa["body"], sb["body"]):
                 continue
             a, b, sign = int(sa["owner"]), int(sb["owner"]), 1.0

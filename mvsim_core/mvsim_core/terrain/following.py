@@ -76,7 +76,7 @@ def follow_kernel(  # noqa: PLR0913 (arrays of a kernel)
             far = max(far, math.hypot(supports[k].x, supports[k].y))
             reach = min(reach, supports[k].reach)
         keep_plane(b, far, reach, dt)
-        around = choose_pieces(pieces, room, b.x, b.y, far + SPARE)
+        around = choose_pieces(pieces, room, b.copy, b.x, b.y, far + SPARE)
         for _ in range(ROUNDS):
             n = 0
             a = axes(b)

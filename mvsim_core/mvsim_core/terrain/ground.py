@@ -16,7 +16,7 @@ import numpy as np
 
 from mvsim_core.geometry.polygons import outline_of
 from mvsim_core.solver.contact_types import NO_WALLS, WALL
-from mvsim_core.state.arrays import FloatArray, IntArray, Row, Rows, State
+from mvsim_core.state.arrays import BoolArray, FloatArray, IntArray, Row, Rows, State
 from mvsim_core.state.entities import Entity, EntityModel, kinds_of
 from mvsim_core.state.rows import bytes_of, zero_rows
 from mvsim_core.state.tables import Table, spread
@@ -95,7 +95,8 @@ class Ground:
         x, y, z = spec.init_pose.x, spec.init_pose.y, spec.init_pose.z
         self._floors.add(z + spec.z)
         piece = _plane(spec, x, y, z)
-        piece["body"], piece["c"], piece["far"] = -1, 1.0, _reach(piece[0])
+        piece["body"] = piece["copy"] = -1
+        piece["c"], piece["far"] = 1.0, _reach(piece[0])
         self._nearby.add(self._pieces.add(piece), 0.0, 0.0, float(piece["far"][0]))
 
     def _add_pieces(
@@ -143,21 +144,21 @@ class Ground:
         if crowd > MAX_CROWD and bodies["copy"][entity.row] == 0:
             raise crowd_error(entity.name, entity.spec.where, place)
 
-    def height(self, x: float, y: float, below: float) -> float:
+    def height(self, x: float, y: float, below: float, copy: int = 0) -> float:
         """Return the highest ground at (x, y) that is not above `below`, as things are now [m].
 
-        Moving pieces of ground are at the poses of their last update.
+        Moving pieces of ground are at the poses of their last update. `copy` is the copy of the
+        world in which the place is.
         """
         found = [*self._nearby.at(x, y)]
         if not found and not self.maps:
             return 0.0
-        surface = Surface(
-            self._pieces.rows[found], self._corners.rows, self._map_rows, self._samples
-        )
-        return surface.height(x, y, below)
+        pieces = self._pieces.rows[found]
+        pieces = pieces[_in_copy(pieces, copy)]
+        return Surface(pieces, *self._arrays()[1:]).height(x, y, below)
 
     def standing_height(
-        self, model: EntityModel, pose: tuple[float, float, float], z: float
+        self, model: EntityModel, pose: tuple[float, float, float], z: float, copy: int = 0
     ) -> float:
         """Return the height on which an entity stands that is put at a place at about z [m].
 
@@ -169,15 +170,17 @@ class Ground:
             model: What is put there.
             pose: x, y [m] and yaw [rad].
             z: Approximate height [m].
+            copy: Copy of the world in which it is put there.
         """
         x, y, yaw = pose
         below = z + 0.5 * model.top
-        found = self.height(x, y, below)
+        found = self.height(x, y, below, copy)
         if model.kind != "vehicle" or not found < z - float(model.wheels["radius"].max()):
             return found
         c, s = math.cos(yaw), math.sin(yaw)
         for p in self._stance(model)[0]:
-            under = self.height(x + c * p["x"] - s * p["y"], y + s * p["x"] + c * p["y"], below)
+            at = x + c * p["x"] - s * p["y"], y + s * p["x"] + c * p["y"]
+            under = self.height(*at, below, copy)
             if abs(under - z) <= p["reach"]:
                 found = max(found, under)
         return found
@@ -227,7 +230,8 @@ class Ground:
         for entity, piece, (x, y, yaw, z) in zip(entities, pieces, places, strict=True):
             model = entity.model
             if new and model.on_ground:
-                stands = self.standing_height(model, (x, y, yaw), z)
+                copy = int(bodies["copy"][entity.row])
+                stands = self.standing_height(model, (x, y, yaw), z, copy)
                 if stands != z:
                     bodies["z"][entity.row] = stands
                     if piece >= 0:
@@ -331,6 +335,15 @@ class Ground:
             px, py, far = (float(piece[k][0]) for k in ("px", "py", "far"))
             self._nearby.add(first, px, py, far)
 
+    def all_moved(self, bodies: Rows) -> None:
+        """Update the pieces of ground of all entities, of which few were moved."""
+        pieces = self._pieces.rows
+        before = pieces[["px", "py"]].copy()
+        place_kernel(pieces, bodies)
+        for row in np.flatnonzero(before != pieces[["px", "py"]]).tolist():
+            self._nearby.remove(row)
+            self._nearby.add(row, *(float(pieces[k][row]) for k in ("px", "py", "far")))
+
     def settle(self, entity: Entity, state: GroundState) -> None:
         """Put an entity on the ground at its place, with the attitude of the ground.
 
@@ -343,7 +356,7 @@ class Ground:
                 if name != "supports":
                     continue
                 supports = self._supports.rows[first : first + count]
-                ground = self._around(float(body["x"]), float(body["y"]), supports)
+                ground = self._around(body, supports)
                 if entity.kind == "vehicle":
                     settle_kernel(body, supports, *ground)
                 for _ in range(STEPS_AT_REST):  # at edges these may find another attitude
@@ -358,7 +371,8 @@ class Ground:
         if state.relief:
             body = state.bodies[entity.row]
             pose = float(body["x"]), float(body["y"]), float(body["yaw"])
-            body["z"] = self.standing_height(entity.model, pose, float(body["z"]))
+            z, copy = float(body["z"]), int(body["copy"])
+            body["z"] = self.standing_height(entity.model, pose, z, copy)
             self.settle(entity, state)
 
     def settle_all(self, entities: Iterable[Entity], state: GroundState) -> None:
@@ -369,14 +383,13 @@ class Ground:
         for entity in entities:
             self.settle(entity, state)
 
-    def _around(
-        self, x: float, y: float, supports: Rows
-    ) -> tuple[Rows, FloatArray, Rows, FloatArray]:
-        """Return the ground near a place at which a body with these supports is put."""
-        pieces = self._pieces.rows
+    def _around(self, body: Row, supports: Rows) -> tuple[Rows, FloatArray, Rows, FloatArray]:
+        """Return the ground near a body with these supports."""
+        pieces, x, y = self._pieces.rows, body["x"], body["y"]
         reach = float(np.hypot(supports["x"], supports["y"]).max())
         far = pieces["far"] + reach
         near = (np.abs(pieces["px"] - x) <= far) & (np.abs(pieces["py"] - y) <= far)
+        near &= _in_copy(pieces, int(body["copy"]))
         return pieces[near], *self._arrays()[1:]
 
     def carries(self, entity: Entity) -> list[tuple[float, float, float]]:
@@ -409,6 +422,12 @@ class Ground:
 
     def _keep(self, entity: Entity, table: str, first: int, count: int) -> None:
         self._blocks.setdefault(entity.token, []).append((table, first, count))
+
+
+def _in_copy(pieces: Rows, copy: int) -> BoolArray:
+    """Return which pieces are ground in a copy of the world."""
+    found: BoolArray = (pieces["copy"] < 0) | (pieces["copy"] == copy)
+    return found
 
 
 def _is_fitted(model: EntityModel) -> bool:

@@ -80,7 +80,7 @@ def steps_kernel(
                 if probes[i].body != body:
                     break
                 far = max(far, math.hypot(probes[i].x, probes[i].y))
-            around = choose_pieces(everywhere, room, b.x, b.y, far + 3.0 * AHEAD)
+            around = choose_pieces(everywhere, room, b.copy, b.x, b.y, far + 3.0 * AHEAD)
         surface = (around, outlines, maps, samples)
         tip = (p.x + AHEAD * p.out_x, p.y + AHEAD * p.out_y)
         if not is_step(b, p, tip, surface):

@@ -24,6 +24,7 @@ PIECE = np.dtype(
     [
         ("kind", "i8"),  # FLAT, RAMP (rises along x), BUMP (half an ellipse across y) or NONE
         ("body", "i8"),  # row of BODY whose frame it is in; -1: the world
+        ("copy", "i8"),  # copy of the world of that body, for which alone it is ground; -1: all
         ("x0", "f8"),  # m, extent in that frame
         ("x1", "f8"),  # m
         ("y0", "f8"),  # m
@@ -134,11 +135,12 @@ def is_between(value: float, one: float, other: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def place_kernel(pieces: Rows, bodies: Rows) -> None:
-    """Copy the poses of the bodies to the frames of their pieces."""
+    """Copy the poses of the bodies, and in which copy of the world they are, to their pieces."""
     for i in range(pieces.shape[0]):
         p = pieces[i]
         if p.body >= 0:
             b = bodies[p.body]
+            p.copy = b.copy
             p.px, p.py, p.pz = b.x, b.y, b.z
             p.c, p.s = math.cos(b.yaw), math.sin(b.yaw)
 
@@ -210,12 +212,13 @@ def heights_at(  # noqa: PLR0913 (arrays of a kernel)
 
 
 @njit(cache=True, nogil=True)
-def choose_pieces(pieces: Rows, chosen: Rows, x: float, y: float, reach: float) -> Rows:
+def choose_pieces(pieces: Rows, chosen: Rows, copy: int, x: float, y: float, reach: float) -> Rows:
     """Return the pieces that places within `reach` of (x, y) [m] may be on, in their order.
 
     Args:
         pieces: Rows of PIECE.
         chosen: Room for as many rows.
+        copy: Copy of the world in which the places are.
         x: Place in the world [m].
         y: Its other coordinate [m].
         reach: Largest distance from there [m].
@@ -223,6 +226,8 @@ def choose_pieces(pieces: Rows, chosen: Rows, x: float, y: float, reach: float) 
     count = 0
     for i in range(pieces.shape[0]):
         p = pieces[i]
+        if p.copy >= 0 and p.copy != copy:
+            continue
         if abs(x - p.px) <= p.far + EDGE + reach and abs(y - p.py) <= p.far + EDGE + reach:
             chosen[count] = p
             count += 1

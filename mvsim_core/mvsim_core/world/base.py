@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -220,7 +220,8 @@ class Entities:
         height = float(data.bodies["z"][root])
         if data.relief or z is not None:
             about = height if z is None else z
-            height = ground.standing_height(members[0].model, pose, about)
+            copy = int(data.bodies["copy"][root])
+            height = ground.standing_height(members[0].model, pose, about, copy)
             if ground.gives_relief(members[:1], [height]):
                 data.relief = True
         leader = data.bodies[root]
@@ -236,9 +237,19 @@ class Entities:
                 data.contacts.body_moved(member.row)
             ground.moved(member, data.bodies)
         carried += [other for other in self._carried_by(entity) if other not in carried]
-        for other in carried:
-            ground.put_down(other, data)
+        self._put_down(carried)
         self._runtime.placed.update(other.row for other in (*members, *carried))
+
+    def _put_down(self, entities: Sequence[Entity]) -> None:
+        """Put entities on the ground below them, with what is welded to them."""
+        data, ids = self.data, self.data.followers.ids
+        for entity in entities:
+            self._runtime.ground.put_down(entity, data)
+        if len(ids):
+            followers_kernel(data.bodies, ids)
+            leads = np.isin(data.bodies["leader"][ids], [entity.row for entity in entities])
+            for row in ids[leads].tolist():
+                keep_attitude(data.bodies[row])
 
     def _put_to_rest(self, entity: Entity) -> None:
         """Let a body stand still where it is, and its wheels too."""

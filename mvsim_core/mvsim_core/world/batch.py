@@ -18,45 +18,43 @@ import numpy as np
 
 from mvsim_core.errors import BuildError, require_number
 from mvsim_core.sensors.sensor_set import SensorSet
-from mvsim_core.solver.contact_data import ContactData
-from mvsim_core.state.arrays import LIMIT_MEMORY, BoolArray, FloatArray, IntArray, Rows
+from mvsim_core.state.arrays import (
+    FREE,
+    LIMIT_MEMORY,
+    STATIC,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Rows,
+)
 from mvsim_core.state.columns import numbers_of
-from mvsim_core.state.entities import Entity, Material, new_token
+from mvsim_core.state.entities import new_token
 from mvsim_core.state.parts import parts_of
 from mvsim_core.state.rows import bytes_of, copy_rows
 from mvsim_core.world.base import Entities
 from mvsim_core.world.blank import STILL_COLUMNS, Blank, Places, keep_kernel, place_kernel
 from mvsim_core.world.contacts import Contact, contacts_of
-from mvsim_core.world.data import TABLES, Data, JointState
-from mvsim_core.world.handles import ByName
+from mvsim_core.world.data import Data, JointState
+from mvsim_core.world.handles import ByName, Handle
 from mvsim_core.world.joints import connect
 from mvsim_core.world.model import Model
 from mvsim_core.world.overlaps import report_overlaps
 from mvsim_core.world.profile import Profile
+from mvsim_core.world.replicas import (
+    OWN,
+    entity_of,
+    layout_of,
+    replicate_shapes,
+    replicated,
+    shift_rows,
+)
 from mvsim_core.world.runtime import Runtime
 from mvsim_core.world.step import PHASES, SENSORS, refuse, step_physics
 from mvsim_core.world.ticks import Finish, Ticks
 
-#: Fields that hold row numbers: table -> field -> table that they refer to. Values < 0 refer to
-#: nothing.
-REFERENCES = {
-    "bodies": {"leader": "bodies"},
-    "wheels": {"body": "bodies"},
-    "vehicles": {
-        "body": "bodies",
-        "wheel0": "wheels",
-        "pid0": "pids",
-        "odo_left": "wheels",
-        "odo_right": "wheels",
-    },
-    "limits": {"vehicle": "vehicles"},
-    "delays": {"vehicle": "vehicles"},
-    "pivots": {"a": "bodies", "b": "bodies"},
-}
-#: Tables of which each copy has rows of its own; parameters are shared.
-OWN = tuple(name for name in TABLES if name != "gains")
 #: Of so many steps one is made phase by phase. All copies list what is near for it.
 MEASURED = 1000
+POSE = ["x", "y", "yaw"]
 IMPULSES = ("impulse0", "impulse1", "impulse2", "impulse3")
 
 
@@ -72,7 +70,7 @@ class CopyState:
         self.followers = data.followers
         self.sensors: dict[str, Any] = {}
         self.entities = {
-            name: _entity_of(entity, sizes, index) for name, entity in base.entities.items()
+            name: entity_of(entity, sizes, index) for name, entity in base.entities.items()
         }
         self.joints: dict[str, JointState] = {
             name: replace(joint, token=new_token(), joint=-1, pivot=-1)
@@ -143,6 +141,13 @@ class WorldCopy(Entities):
         """
         self._batch.restore_copy(self, snapshot, snapshot.seed)
 
+    def teleport(
+        self, name: str | Handle, x: float, y: float, yaw: float, z: float | None = None
+    ) -> None:
+        """Put a body at a pose of the world, standing still (see `Handle.teleport`)."""
+        self._batch.renew_ground()
+        super().teleport(name, x, y, yaw, z)
+
     def reset(self, seed: int | None = None) -> None:
         """Return to the state that was replicated.
 
@@ -182,16 +187,17 @@ class Batch:
         self.base = base.copy()
         self.command_timeout = command_timeout
         self.runtime = Runtime(model)
-        self.data = _replicated(self.base, count)
+        self.data = replicated(self.base, count)
         self.data.contacts.scratch.by_copy = True
         self._ticks = 0
+        self._ground_moved = False  # blocks that are ground may have been, since it was renewed
         self._compiled = Ticks()
         self.met: BoolArray = np.zeros(len(self.data.bodies), bool)
         self._sizes = {name: len(getattr(self.base, name)) for name in OWN}
         self._profile = Profile(PHASES)
         self._sets: dict[int, SensorSet] = {}  # tick of the batch at a copy's tick 0 -> sensors
         self._starts: dict[int, int] = {}  # copy -> its key in _sets
-        self._shapes = _replicate_shapes(self.base, self.data.contacts, count)
+        self._shapes = replicate_shapes(self.base, self.data.contacts, count)
         total = len(self.data.contacts.shapes)
         self._base_shape: IntArray = np.full(total, -1, np.int64)
         self._shape_copy: IntArray = np.full(total, -1, np.int64)
@@ -241,6 +247,8 @@ class Batch:
             StepError: A number of the state is not finite.
         """
         self._profile.start()
+        if self.data.relief:
+            self.renew_ground()
         if self.runtime.placed:
             report_overlaps(self.model, self.runtime, self.data)
         # one of many phase by phase, to know in which ratio they take their time
@@ -334,6 +342,7 @@ class Batch:
             for field in IMPULSES:
                 contacts.joints.rows[field][rows[copies]] = source[field]
         contacts.shapes_moved(self._blank.static[copies].ravel(), self._movers_of(copies))
+        self._ground_moved = True
 
     def place(self, names: Sequence[str], copies: IntArray, poses: FloatArray) -> None:
         """Move bodies of some copies, each to a pose of its own, at rest.
@@ -373,6 +382,7 @@ class Batch:
             for field in LIMIT_MEMORY:
                 data.limits[field][limits] = 0.0
         data.contacts.shapes_moved(shapes, self._movers_of(copies))
+        self._ground_moved = True
 
     def _places_of(self, names: tuple[str, ...]) -> Places:
         if names not in self._places:
@@ -381,6 +391,12 @@ class Batch:
         return self._places[names]
 
     # ------------------------------------------------------------ for copies
+    def renew_ground(self) -> None:
+        """Let the ground be where the blocks are that it consists of."""
+        if self._ground_moved:
+            self.runtime.ground.all_moved(self.data.bodies)
+            self._ground_moved = False
+
     def contacts_of(self, copy: WorldCopy) -> list[Contact]:
         """Return the contacts of a copy, sorted by names."""
         count = self._sizes["bodies"]
@@ -398,9 +414,12 @@ class Batch:
         snapshot.sensors = deepcopy(copy.data.sensors)
         for name, size in self._sizes.items():
             rows = getattr(self.data, name)[k * size : (k + 1) * size].copy()
-            _shift(name, rows, self._sizes, -k)
+            shift_rows(name, rows, self._sizes, -k)
             getattr(snapshot, name)[:] = rows
         snapshot.bodies["copy"] = 0
+        poses, before = snapshot.bodies[POSE], self.base.bodies[POSE]
+        for row in np.flatnonzero((poses != before) & (snapshot.bodies["kind"] == STATIC)):
+            snapshot.contacts.body_moved(int(row))
         contacts = self.data.contacts.contacts
         own = contacts[self._is_own(contacts, k)].copy()
         for end in ("a", "b"):
@@ -422,14 +441,14 @@ class Batch:
         Raises:
             BuildError: Its entities, welds or joints differ from those of the copy.
         """
-        if _layout(snapshot) != _layout(self.base):
+        if layout_of(snapshot) != layout_of(self.base):
             raise BuildError(
                 "the snapshot holds other vehicles, blocks or welds than the copies of the batch"
             )
         k = copy.index
         for name, size in self._sizes.items():
             rows = getattr(snapshot, name).copy()
-            _shift(name, rows, self._sizes, k)
+            shift_rows(name, rows, self._sizes, k)
             getattr(self.data, name)[k * size : (k + 1) * size] = rows
         self.data.bodies["copy"][k * self._sizes["bodies"] : (k + 1) * self._sizes["bodies"]] = k
         copy.data.clock[:] = snapshot.clock
@@ -437,12 +456,13 @@ class Batch:
         self.data.relief = self.data.relief or snapshot.relief
         self._restore_contacts(copy, snapshot)
         self.data.contacts.shapes_moved(self._blank.static[copy.index])
+        self._ground_moved = True
         self._restore_sensors(copy, snapshot)
 
     def _restore_contacts(self, copy: WorldCopy, snapshot: Data) -> None:
         k, contacts = copy.index, self.data.contacts
         others = contacts.contacts[~self._is_own(contacts.contacts, k)]
-        own = snapshot.contacts.contacts.copy()
+        own = copy_rows(snapshot.contacts.known_contacts())
         for end in ("a", "b"):
             own[f"shape_{end}"] = self._shapes[k][own[f"shape_{end}"]]
             own[f"serial_{end}"] = contacts.shapes.rows["serial"][own[f"shape_{end}"]]
@@ -458,7 +478,8 @@ class Batch:
     def _restore_sensors(self, copy: WorldCopy, snapshot: Data) -> None:
         sensors = copy.all_sensors()
         if copy.index in self._starts:
-            self._sets[self._starts.pop(copy.index)].remove(sensors, self._ticks)
+            start = self._starts.pop(copy.index)
+            self._sets[start].remove(sensors, self._ticks - start)
         for sensor in sensors:
             data = deepcopy(snapshot.sensors[sensor.full_name])
             data.seed = copy.data.seed
@@ -487,89 +508,12 @@ class Batch:
         run.add(entities, data)
         if self.base.sensors:  # else the world has none, or they were removed
             for entity in entities:
-                run.new_sensors(entity, copy.index)
-            copy._fixed_sensors = self.model.assembler.sensors(None, run.scene, run.scene3d)
+                run.new_sensors(entity, copy.index, self.base.sensors)
+            fixed = self.model.assembler.sensors(None, run.scene, run.scene3d)
+            copy._fixed_sensors = [one for one in fixed if one.full_name in self.base.sensors]
         for sensor in copy._fixed_sensors:
             sensor.bind_rows(copy=copy.index)
-        for name, joint in self.base.joints.items():
-            target = self.base.pivots["target"][joint.pivot] if joint.pivot >= 0 else 0.0
-            connect(copy.data, name, float(target))
-
-
-def _entity_of(entity: Entity, sizes: dict[str, int], index: int) -> Entity:
-    """Return the entity of a copy that corresponds to one of the base."""
-    vehicle = entity.vehicle_row >= 0
-    return replace(
-        entity,
-        token=new_token(),
-        row=entity.row + index * sizes["bodies"],
-        vehicle_row=entity.vehicle_row + index * sizes["vehicles"] if vehicle else -1,
-        wheel0=entity.wheel0 + index * sizes["wheels"],
-        pid0=entity.pid0 + index * sizes["pids"],
-        limit0=entity.limit0 + index * sizes["limits"],
-        delay0=entity.delay0 + index * sizes["delays"],
-    )
-
-
-def _shift(table: str, rows: Rows, sizes: dict[str, int], copies: int) -> None:
-    """Shift the row references of a table to another copy."""
-    for field, target in REFERENCES.get(table, {}).items():
-        rows[field] += np.where(rows[field] >= 0, copies * sizes[target], 0)
-
-
-def _layout(data: Data) -> tuple[Any, ...]:
-    """Return which entities there are, where their rows are, and how they are joined."""
-    entities = [(e.name, e.row, e.vehicle_row, e.wheel0) for e in data.entities.values()]
-    welds = sorted((name, tuple(sorted(others))) for name, others in data.welds.items())
-    return entities, list(data.joints), welds, len(data.contacts.shapes), data.gains.tobytes()
-
-
-def _replicated(base: Data, count: int) -> Data:
-    """Return tables that hold `count` copies of the rows of a state, and no contacts."""
-    data = Data(base.seed, base.file)
-    data.clock = np.repeat(base.clock, count)
-    data.relief = base.relief
-    sizes = {name: len(getattr(base, name)) for name in OWN}
-    data.tables["gains"] = deepcopy(base.tables["gains"])
-    data._refresh()
-    for name in OWN:
-        if name == "pivots":
-            continue  # entered with their joints
-        copies = []
-        for k in range(count):
-            rows = getattr(base, name).copy()
-            _shift(name, rows, sizes, k)
-            copies.append(rows)
-        data.insert(name, np.concatenate(copies))
-    data.bodies["copy"] = np.repeat(np.arange(count), sizes["bodies"])
-    for source, target in ((base.movers, data.movers), (base.followers, data.followers)):
-        shifts = sizes["bodies"] * np.arange(count)[:, None]
-        target.__setstate__((source.ids + shifts).ravel())
-    return data
-
-
-def _replicate_shapes(base: Data, contacts: ContactData, count: int) -> list[IntArray]:
-    """Enter the shapes of all copies; return for each the new numbers of the base's shapes."""
-    shapes, vertices = base.contacts.shapes.rows, base.contacts.vertices.rows
-    size = len(base.bodies)
-    fixed = np.full(len(shapes), -1, np.int64)
-
-    def enter(number: int, k: int) -> int:
-        s = shapes[number]
-        corners = vertices[s["vertex"] : s["vertex"] + s["count"]]
-        points = np.column_stack((corners["x"] + s["x"], corners["y"] + s["y"]))
-        body, owner = int(s["body"]), int(s["owner"])
-        if body >= 0:
-            body, owner = body + k * size, owner + k * size
-        material = Material(float(s["friction"]), float(s["restitution"]))
-        return contacts.add_shape(body, owner, points, material, (s["zmin"], s["zmax"]))
-
-    for number in np.flatnonzero(shapes["body"] == -1):
-        fixed[number] = enter(int(number), 0)
-    result = []
-    for k in range(count):
-        numbers = fixed.copy()
-        for number in np.flatnonzero(shapes["body"] >= 0):
-            numbers[number] = enter(int(number), k)
-        result.append(numbers)
-    return result
+        # the solver goes through joints in the order of their rows, PIVOT is that of the base
+        first = copy.index * self._sizes["pivots"]
+        for name, joint in sorted(self.base.joints.items(), key=lambda one: one[1].joint):
+            connect(copy.data, name, 0.0, first + joint.pivot if joint.pivot >= 0 else FREE)

@@ -16,7 +16,7 @@ import numpy as np
 from mvsim_core.animation.waypoint_path import RUNNING_PART, WALKING
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry.poses import Pose, Twist
-from mvsim_core.state.arrays import DYNAMIC, FOREVER, FloatArray
+from mvsim_core.state.arrays import DYNAMIC, FOREVER, STATIC, FloatArray
 from mvsim_core.state.entities import Entity
 from mvsim_core.state.plan_view import along_ground
 
@@ -148,10 +148,12 @@ class Handle:
             wz: Yaw rate [rad/s].
 
         Raises:
-            CommandError: A value is not finite.
+            CommandError: A value is not finite, or it is a fixed body and one is not 0.
         """
         require_finite("velocity", vx=vx, vy=vy, wz=wz)
         entity, b = self._entity, self._body
+        if b["kind"] == STATIC and any((vx, vy, wz)):
+            raise CommandError(f"{self.name} is fixed and cannot have a velocity")
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
         vx_v = float(b["plan_xx"] * vx + b["plan_xy"] * vy)  # plan view
         vy_v = float(b["plan_yy"] * vy)

@@ -84,8 +84,11 @@ def weld(data: Data, ground: Ground, gravity: float, a: str, b: str) -> bool:
         Whether the wheels of the island, if it has any, balance its weight.
 
     Raises:
-        BuildError: One of them cannot move freely or has no mass; nothing is changed then.
+        BuildError: One of them cannot move freely or has no mass, or both are the same; nothing
+            is changed then.
     """
+    if a == b:
+        raise BuildError(f"weld: expected two bodies, got {a!r} twice")
     if b in data.welds.get(a, ()):
         return True
     names = sorted({*component(data, a), *component(data, b)}, key=_order(data))

@@ -15,7 +15,7 @@ from mvsim_core.errors import BuildError, Problem, suggestion
 from mvsim_core.geometry.poses import moved
 from mvsim_core.solver.base import JointSettings
 from mvsim_core.specs.block import JointSpec
-from mvsim_core.state.arrays import PIVOT
+from mvsim_core.state.arrays import FREE, PIVOT
 from mvsim_core.state.entities import Entity, new_token
 from mvsim_core.world.data import Data, JointState
 
@@ -41,20 +41,23 @@ def add_joint(data: Data, spec: JointSpec, name: str) -> None:
     connect(data, name, spec.target_angle)
 
 
-def connect(data: Data, name: str, target: float) -> None:
-    """Add a joint to the solver, and a driven pivot to PIVOT, for the current islands."""
+def connect(data: Data, name: str, target: float, pivot: int = FREE) -> None:
+    """Add a joint to the solver, and a driven pivot to PIVOT, for the current islands.
+
+    `pivot` is its row of PIVOT if it has one already.
+    """
     state = data.joints[name]
     spec: JointSpec = state.spec
     a, b = data.entities[spec.body_a], data.entities[spec.body_b]
     at_a, at_b = root_of(data, a), root_of(data, b)
     root_a, root_b = at_a[0], at_b[0]
-    joint = pivot = -1
+    joint = -1
     if root_a != root_b:  # else it is within one rigid island
         turn = state.reference + at_a[3] - at_b[3]
         settings = _settings(data, spec, at_a, at_b, turn)
         joint = data.contacts.add_joint(root_a, root_b, settings)
         _count(data, spec, 1)
-        if spec.kp > 0.0:
+        if spec.kp > 0.0 and pivot == FREE:
             limit = spec.max_torque or math.inf
             row = (root_a, root_b, turn, target, spec.kp, spec.kd, limit, 0.0)
             pivot = data.insert("pivots", np.array([row], PIVOT))

@@ -7,7 +7,7 @@ It holds no state that a snapshot needs: `sync` adapts it to any state of the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 from weakref import ref
 
@@ -170,8 +170,11 @@ class Runtime:
         self.schedule([sensor for entity in new for sensor in self.new_sensors(entity)], data)
         for entity in there.values():
             self.ground.refit(entity, data)
-        for sensor in self.all_sensors():
-            sensor.bind(data.sensors[sensor.full_name])
+        sensors = {sensor.full_name: sensor for sensor in self.all_sensors()}
+        for name in [name for name in data.sensors if name not in sensors]:
+            del data.sensors[name]  # of sensors that were removed for good
+        for name, sensor in sensors.items():
+            sensor.bind(data.sensors[name])
         self.sensors.resync(data.ticks)
         return new
 
@@ -213,8 +216,13 @@ class Runtime:
             if len(entity.model.limits):
                 self.kinematics.add(entity.limit0, entity.model.kinematics)
 
-    def new_sensors(self, entity: Entity, copy: int = 0) -> list[Any]:
-        """Return the sensors of a vehicle in a copy; those that are still held if it came back."""
+    def new_sensors(
+        self, entity: Entity, copy: int = 0, known: Container[str] | None = None
+    ) -> list[Any]:
+        """Return the sensors of a vehicle in a copy; those that are still held if it came back.
+
+        Those are left out whose full names are not `known`; None: all are.
+        """
         if entity.model.vehicle is None:
             return []
         sensors: list[Any] = [one() for one in self._retired.pop(entity.token, ())]
@@ -222,6 +230,7 @@ class Runtime:
             new = self.model.assembler.sensors(entity.model, self.scene, self.scene3d)
             held = sensors or [None] * len(new)
             sensors = [other if one is None else one for one, other in zip(held, new, strict=True)]
+        sensors = [one for one in sensors if known is None or one.full_name in known]
         for sensor in sensors:
             sensor.bind_rows(entity.row, entity.wheel0, entity.n_wheels, copy)
         self._sensors[entity.token] = sensors

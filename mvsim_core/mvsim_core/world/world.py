@@ -279,9 +279,8 @@ class World(Entities):
         self._runtime.remove(entity, self.ticks)
         self.data.free_rows(entity)
         self._note_removed(entity, f"was removed at {self.time:g} s")
-        for other in carried:
-            self._runtime.ground.put_down(other, self.data)
-            self._runtime.placed.add(other.row)
+        self._put_down(carried)
+        self._runtime.placed.update(other.row for other in carried)
         self._follow_log()
 
     def set_sensor_active(self, sensor: Any, active: bool, asker: str = "") -> None:
@@ -310,7 +309,7 @@ class World(Entities):
 
         Raises:
             UnknownName: There is no body of that name.
-            BuildError: One of them cannot move freely.
+            BuildError: One of them cannot move freely, or both are the same.
         """
         names = [self.entity(name).name for name in (a, b)]
         if not islands.weld(self.data, self._runtime.ground, self.gravity, *names):
