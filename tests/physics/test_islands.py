@@ -533,3 +533,31 @@ def test_members_of_an_island_stand_together_where_the_ground_below_was_changed(
         for field in ("vz", "pitch_rate"):
             assert w.bodies[field] == pytest.approx(0.0, abs=1e-9)
         w.step()
+
+
+@pytest.mark.parametrize("name", ["a", "b", "load"])
+def test_the_velocity_of_a_member_is_that_of_its_island(name: str) -> None:
+    """Whichever of them it is set of: all move as one, and no wheel slips in the first step."""
+    ice = friction(mu=0.0)
+    carts = cart("a", "0 0 0", ground=ice), cart("b", "3 1 40", ground=ice)
+    parts = (*carts, block("load", "0 3 -20", mass=5))
+    welds = [f'<joint type="weld" body_a="a" body_b="{other}"/>' for other in ("b", "load")]
+    w = load_world(text=world(*parts, *welds))
+    things = {**w.vehicles, **w.blocks}
+    one = things[name]
+    one.set_velocity(0.3, -0.2, 0.5)
+    assert one.twist == pytest.approx((0.3, -0.2, 0.5))
+    x, y, angle = one.pose.x, one.pose.y, one.pose.yaw
+    vx = 0.3 * math.cos(angle) + 0.2 * math.sin(angle)
+    vy = 0.3 * math.sin(angle) - 0.2 * math.cos(angle)
+    for other in things.values():
+        c, s = math.cos(other.pose.yaw), math.sin(other.pose.yaw)
+        to_x, to_y = vx - 0.5 * (other.pose.y - y), vy + 0.5 * (other.pose.x - x)
+        want = c * to_x + s * to_y, c * to_y - s * to_x, 0.5
+        assert other.twist == pytest.approx(want), other.name
+    for vehicle in w.vehicles.values():
+        left, right = vehicle.wheels
+        assert left.omega * 0.2 == pytest.approx(vehicle.twist.vx - 0.5 * 0.5)
+        assert right.omega * 0.2 == pytest.approx(vehicle.twist.vx + 0.5 * 0.5)
+    w.run(w.dt)
+    assert (one.pose.x - x, one.pose.y - y) == pytest.approx((vx * w.dt, vy * w.dt), abs=1e-5)

@@ -263,6 +263,10 @@ class Entities:
             for field in LIMIT_MEMORY:
                 data.limits[field][limit] = 0.0
 
+    def island_of(self, entity: Entity) -> list[Entity]:
+        """Return an entity and all that it is welded to, the one that leads them first."""
+        return self._island(root_of(self.data, entity)[0])
+
     def _island(self, root: int) -> list[Entity]:
         """Return the entities of the island that a row of BODY leads, the leader first."""
         data, ids = self.data, self.data.followers.ids

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mvsim_core.animation.waypoint_path import RUNNING_PART, WALKING
+from mvsim_core.dynamics.followers import followers_kernel
 from mvsim_core.errors import CommandError, UnknownName
 from mvsim_core.geometry.poses import Pose, Twist
 from mvsim_core.state.arrays import DYNAMIC, FOREVER, STATIC, FloatArray
@@ -140,7 +141,8 @@ class Handle:
     def set_velocity(self, vx: float, vy: float, wz: float) -> None:
         """Set the velocity of its reference point along the ground, body frame.
 
-        Wheels get the spin of rolling without slip. The next step starts from this velocity.
+        What it is welded to moves with it. Wheels get the spin of rolling without slip. The next
+        step starts from this velocity.
 
         Args:
             vx: Forward [m/s].
@@ -154,14 +156,28 @@ class Handle:
         entity, b = self._entity, self._body
         if b["kind"] == STATIC and any((vx, vy, wz)):
             raise CommandError(f"{self.name} is fixed and cannot have a velocity")
+        bodies = self._world.data.bodies
+        lead = bodies[b["leader"]] if b["leader"] >= 0 else b
         c, s = math.cos(b["yaw"]), math.sin(b["yaw"])
         vx_v = float(b["plan_xx"] * vx + b["plan_xy"] * vy)  # plan view
         vy_v = float(b["plan_yy"] * vy)
-        b["vx"], b["vy"], b["wz"] = c * vx_v - s * vy_v, s * vx_v + c * vy_v, wz
-        cvx_v, cvy_v = vx_v - wz * float(b["com_y"]), vy_v + wz * float(b["com_x"])
-        b["cvx"], b["cvy"] = c * cvx_v - s * cvy_v, s * cvx_v + c * cvy_v
-        b["wz_before"] = wz
-        wheels = self._world.data.wheels[entity.wheel0 : entity.wheel0 + entity.n_wheels]
+        vx_w, vy_w = c * vx_v - s * vy_v, s * vx_v + c * vy_v  # world frame
+        vx_w, vy_w = vx_w + wz * (b["y"] - lead["y"]), vy_w - wz * (b["x"] - lead["x"])
+        lead["vx"], lead["vy"], lead["wz"], lead["wz_before"] = vx_w, vy_w, wz, wz
+        c, s = math.cos(lead["yaw"]), math.sin(lead["yaw"])
+        com_x, com_y = float(lead["com_x"]), float(lead["com_y"])
+        lead["cvx"] = vx_w - wz * (s * com_x + c * com_y)
+        lead["cvy"] = vy_w + wz * (c * com_x - s * com_y)
+        members = self._world.island_of(entity)
+        if len(members) > 1:
+            followers_kernel(bodies, np.array([member.row for member in members[1:]]))
+        for member in members:
+            twist = (vx, vy, wz) if member is entity else Handle(self._world, member).twist
+            self._roll(member, *twist)
+
+    def _roll(self, member: Entity, vx: float, vy: float, wz: float) -> None:
+        """Let the wheels of an entity roll without slip at its velocity."""
+        wheels = self._world.data.wheels[member.wheel0 : member.wheel0 + member.n_wheels]
         wheel_vx_v, wheel_vy_v = vx - wz * wheels["y"], vy + wz * wheels["x"]
         c, s = np.cos(wheels["yaw"]), np.sin(wheels["yaw"])
         vx_wheel, vy_wheel = c * wheel_vx_v + s * wheel_vy_v, c * wheel_vy_v - s * wheel_vx_v
