@@ -53,6 +53,7 @@ REASONS = {
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = blocks_of(page)
+    assert blocks, "nothing on the page is run"
     if not has_gl() and any('class="camera"' in block.text for block in blocks):
         pytest.skip("no OpenGL here")
     monkeypatch.chdir(tmp_path)

@@ -109,7 +109,9 @@ def test_shipped_worlds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pair = Pair(lambda: load_world(path), monkeypatch)
     for sim in pair:
         drive(sim, 1)
-    pair.run(round(0.35 / pair.runs.dt))
+    count = round(0.35 / pair.runs.dt)
+    pair.run(count)
+    assert [sim.ticks for sim in pair] == [count, count]
 
 
 @pytest.mark.filterwarnings("ignore:.*(cannot turn|deep into)")

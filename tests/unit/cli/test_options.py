@@ -126,6 +126,7 @@ def test_numbers_in_texts(
     more = ["-o", "x.png"] if verb == "render" else []
     outcome = mvsim(verb, "none.world.xml", *more, option, *text.format(value).split())
     refused(outcome, option)
+    assert outcome[0] == 2
 
 
 @pytest.mark.parametrize(("path", "verb"), VERBS)

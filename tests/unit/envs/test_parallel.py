@@ -18,7 +18,9 @@ from mvsim_core.envs import parallel_env
 
 
 def test_pettingzoos_own_checks() -> None:
-    parallel_api_test(parallel_env(robots=4, rays=8, obstacles=3), num_cycles=300)
+    env = parallel_env(robots=4, rays=8, obstacles=3)
+    parallel_api_test(env, num_cycles=300)
+    assert list(env.reset(seed=1)[0]) == env.possible_agents  # all are back
     parallel_seed_test(lambda: parallel_env(robots=3, rays=8, obstacles=2), num_cycles=20)
 
 

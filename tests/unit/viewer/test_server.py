@@ -143,11 +143,11 @@ def drawn(server: Server) -> dict[str, str]:
 
 def test_a_browser_may_come_before_the_world() -> None:
     with Server(port=0, notice="Loading **a world**") as server:
-        asyncio.run(_looks_on(server))
+        assert asyncio.run(_looks_on(server)) == 1
 
 
-async def _looks_on(server: Server) -> None:
-    """Connect as a browser does, then show a world."""
+async def _looks_on(server: Server) -> int:
+    """Connect as a browser does, then show a world; return how many watch it."""
     from benchmarks.viewer import CAMERA  # needs viser
 
     protocol = f"viser-v{viser.__version__}"
@@ -164,4 +164,6 @@ async def _looks_on(server: Server) -> None:
         while viewer.watchers != 1:
             await asyncio.sleep(0.01)
         assert (viewer.port, viewer.url) == (server.port, server.url)
+        watchers = viewer.watchers
         viewer.close()
+        return watchers
