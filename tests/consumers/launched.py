@@ -21,7 +21,7 @@ from tf2_msgs.msg import TFMessage
 
 from launch import LaunchDescription
 from tests.conftest import ROOT, DomainPool
-from tests.ros.node_process import LATCHED, START, Observer, eventually
+from tests.ros.node_process import LATCHED, START, Observer, connect, eventually
 from tests.ros.rules import as_matrix, pose_matrix
 
 _pool = DomainPool()
@@ -142,8 +142,8 @@ class ConsumerTest(unittest.TestCase):
             if section.strip("/") in set(optional) - set(running):
                 continue
             name = section.replace("//**", "") or node
-            client = self.observer.node.create_client(ListParameters, f"{name}/list_parameters")
-            assert client.wait_for_service(START), name
+            service = f"{name}/list_parameters"
+            client = connect(self.observer.node, ListParameters, service, timeout=START)
             answer = self.wait_for(client.call_async(ListParameters.Request()), name)
             declared = set(answer.result.names)
             unknown += [f"{name}: {key}" for key in keys if key not in declared]

@@ -12,7 +12,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionClient
 
 from tests.consumers.launched import START, ConsumerTest
-from tests.ros.node_process import eventually
+from tests.ros.node_process import eventually, take_up
 
 #: Longest time of an answer; it is lost if the server has not found the client yet [s].
 ANSWER = 5.0
@@ -45,6 +45,7 @@ class Nav2Test(ConsumerTest):
     def navigate(self, kind: Any, name: str, goal: Any) -> None:
         """Send a goal, which must succeed."""
         client = ActionClient(self.observer.node, kind, name)
+        take_up(self.observer.node)
         assert client.wait_for_server(START)
         handle = eventually(lambda: self.accepted(client, goal), "the goal is accepted", START)
         result = self.wait_for(handle.get_result_async(), "the goal is reached")

@@ -15,7 +15,12 @@ from typing import Any
 
 from rclpy.context import Context
 from rclpy.node import Node, NodeNameNonExistentError
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import (
+    DurabilityPolicy,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_services_default,
+)
 
 from mvsim_ros2.runtime import fast_dds
 from mvsim_ros2.runtime.executor import ExecutorThread
@@ -54,6 +59,31 @@ def known(names_and_types: Callable[[str, str], Any]) -> Any:
             return None
 
     return eventually(ask, "the node mvsim in the graph")
+
+
+def take_up(node: Node) -> None:
+    """Wait until the executor of a node, which another thread runs, waits for its new clients.
+
+    An answer that comes in the moment in which it takes up a client stays in the reader until the
+    next one comes: its event is lost.
+    """
+    ready = threading.Event()
+    node.executor.create_task(ready.set)  # tasks come after entities that are new before them
+    assert ready.wait(TIMEOUT), "the executor does not run"
+
+
+def connect(
+    node: Node,
+    kind: Any,
+    name: str,
+    qos: QoSProfile = qos_profile_services_default,
+    timeout: float = TIMEOUT,
+) -> Any:
+    """Return a client of a running service, whose answers the node's executor waits for."""
+    client = node.create_client(kind, name, qos_profile=qos)
+    take_up(node)
+    assert client.wait_for_service(timeout), f"no service {name}"
+    return client
 
 
 def environment(domain: int) -> dict[str, str]:

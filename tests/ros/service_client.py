@@ -17,7 +17,7 @@ from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import SimulationState
 
 from mvsim_ros2.services.server import snake_case
-from tests.ros.node_process import TIMEOUT, eventually
+from tests.ros.node_process import TIMEOUT, connect, eventually, take_up
 
 #: No answer is lost while the client is busy.
 QUEUED = QoSProfile(depth=5000)
@@ -49,10 +49,7 @@ class Client:
 
     def _client(self, name: str) -> Any:
         if name not in self._clients:
-            self._clients[name] = self.node.create_client(
-                getattr(srv, name), snake_case(name), qos_profile=QUEUED
-            )
-            assert self._clients[name].wait_for_service(TIMEOUT)
+            self._clients[name] = connect(self.node, getattr(srv, name), snake_case(name), QUEUED)
         return self._clients[name]
 
     def state(self, state: int) -> Any:
@@ -71,8 +68,7 @@ class Client:
     def set(self, name: str, value: float) -> Any:
         """Set a parameter of the node; return the result."""
         if self._parameters is None:
-            self._parameters = self.node.create_client(SetParameters, "mvsim/set_parameters")
-            assert self._parameters.wait_for_service(TIMEOUT)
+            self._parameters = connect(self.node, SetParameters, "mvsim/set_parameters")
         message = Parameter(name, value=value).to_parameter_msg()
         request = SetParameters.Request(parameters=[message])
         return _result(self._parameters.call_async(request), name).results[0]
@@ -81,6 +77,7 @@ class Client:
         """Make steps by the action; return the feedback and the result."""
         if self._action is None:
             self._action = ActionClient(self.node, SimulateSteps, "simulate_steps")
+            take_up(self.node)
             assert self._action.wait_for_server(TIMEOUT)
         feedback: list[tuple[int, int]] = []
 

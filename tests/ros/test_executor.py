@@ -12,7 +12,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool
 
 from mvsim_ros2.runtime.executor import PAUSE, ExecutorThread, PendingResult, Waits
-from tests.ros.node_process import Observer, eventually
+from tests.ros.node_process import Observer, connect, eventually
 
 pytestmark = pytest.mark.ros
 
@@ -51,10 +51,8 @@ def server(domain: int) -> Iterator[Server]:
 def test_requests_that_wait_cost_little_and_delay_no_other(domain: int, server: Server) -> None:
     observer = Observer(domain)
     try:
-        slow = observer.node.create_client(SetBool, "wait")
-        quick = observer.node.create_client(SetBool, "at_once")
-        assert slow.wait_for_service(20.0)
-        assert quick.wait_for_service(20.0)
+        slow = connect(observer.node, SetBool, "wait")
+        quick = connect(observer.node, SetBool, "at_once")
         waiting = [slow.call_async(SetBool.Request()) for _ in range(5)]
         eventually(lambda: server.waits.number == 5, "five requests that wait")
         polls, begin = server.waits.polls, time.monotonic()

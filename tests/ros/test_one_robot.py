@@ -35,6 +35,7 @@ from tests.ros.node_process import (
     LATCHED,
     NodeProcess,
     Observer,
+    connect,
     eventually,
     nanoseconds,
     open_segments,
@@ -448,8 +449,7 @@ class ParameterCaller:
         return self._call(SetParameters, "set_parameters", request).results[0]
 
     def _call(self, kind: Any, service: str, request: Any) -> Any:
-        client = self._node.create_client(kind, f"/mvsim/{service}")
-        assert client.wait_for_service(10.0)
+        client = connect(self._node, kind, f"/mvsim/{service}")
         future = client.call_async(request)
         eventually(future.done, f"an answer of {service}")
         self._node.destroy_client(client)

@@ -26,7 +26,7 @@ from mvsim_ros2.outputs.world import WorldOutputs
 from mvsim_ros2.parameters.settings import Settings
 from mvsim_ros2.simulation.stamp_clock import StampClock
 from tests.physics.worlds import car, cart, twist_pid, world
-from tests.ros.node_process import NodeProcess, Observer, eventually
+from tests.ros.node_process import NodeProcess, Observer, connect, eventually
 from tests.ros.service_client import Client
 
 pytestmark = pytest.mark.ros
@@ -45,8 +45,7 @@ class Control(Observer):
 
     def brake(self, service: str, on: bool) -> tuple[bool, str]:
         """Call a brake; return whether it succeeded, and the message."""
-        client = self.node.create_client(SetBool, service)
-        assert client.wait_for_service(10.0)
+        client = connect(self.node, SetBool, service)
         future = client.call_async(SetBool.Request(data=on))
         answer = eventually(lambda: future.done() and future.result(), "an answer")
         self.node.destroy_client(client)
