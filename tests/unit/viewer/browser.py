@@ -101,29 +101,38 @@ class Page:
         self.wait_until_drawn()  # the panel is laid out once more with its first frame
 
     def click(self, text: str) -> None:
-        """Click a button or a tab."""
-        self.page.get_by_text(text, exact=True).first.click(force=True)
+        """Click a button."""
+        self._click(self.page.get_by_text(text, exact=True).first)
 
     def tab(self, name: str) -> None:
         """Go to a tab."""
-        self.page.get_by_role("tab", name=name).click(force=True)
+        tab = self.page.get_by_role("tab", name=name)
+        self._click_until(tab, lambda: tab.get_attribute("aria-selected") == "true")
 
     def check(self, label: str) -> None:
-        """Click a check box; again if it moved away, as it does when the panel grows."""
+        """Click a check box."""
         label_of = self.page.locator("label", has_text=re.compile(f"^{label}$")).first
         box = self.page.locator(f"[id='{label_of.get_attribute('for')}']")
         before = box.is_checked()
+        self._click_until(label_of, lambda: box.is_checked() != before)
 
-        def is_other() -> bool:
-            self.page.wait_for_timeout(THROTTLE)
-            return bool(box.is_checked() != before)
-
-        for _ in range(3):
+    def _click(self, target: Any) -> None:
+        """Click on what no longer moves, as it does while parts of the panel above it grow."""
+        before = None
+        while (place := target.bounding_box()) != before:
+            before = place
             self.wait_until_drawn()
-            label_of.click(force=True)
-            if any(is_other() for _ in range(20)):
-                return
-        raise AssertionError(f"{label!r} does not change when it is clicked")
+        target.click(force=True)
+
+    def _click_until(self, target: Any, done: Callable[[], bool]) -> None:
+        """Click until it has an effect; the place may still move while the mouse does."""
+        for _ in range(3):
+            self._click(target)
+            for _ in range(20):
+                if done():
+                    return
+                self.page.wait_for_timeout(THROTTLE)
+        raise AssertionError(f"no effect of a click: {target}")
 
     def fill(self, label: str, value: str) -> None:
         """Type into the field beside a label."""
