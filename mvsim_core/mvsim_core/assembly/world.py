@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -396,7 +397,8 @@ def check_crowds(entities: Iterable[EntityModel]) -> None:
             reach = float(np.sqrt((points * points).sum(axis=1).max()))
             reaches[id(model.solids)] = reach
         radii.append(reach)
-    places = np.array([model.spec.init_pose[:2] for model in checked]).reshape(-1, 2)
+    numbers = chain.from_iterable([model.spec.init_pose for model in checked])
+    places = np.fromiter(numbers, np.float64, 6 * len(checked)).reshape(-1, 6)[:, :2]
     if (first := first_crowd(places, np.array(radii))) is not None:
         model = checked[first]
         x, y = places[first].tolist()

@@ -32,7 +32,7 @@ from mvsim_core.state.arrays import (
     IntArray,
     Rows,
 )
-from mvsim_core.state.rows import zero_rows
+from mvsim_core.state.rows import bytes_of, zero_rows
 
 NO_TWIST = (0.0, 0.0, 0.0)
 #: Where `set_motions` writes in a row of BODY, all of whose fields have 8 bytes; one assignment
@@ -156,7 +156,8 @@ class EntityModel(Immutable):
 
     def of_all(self, specs: Sequence[Any]) -> list[EntityModel]:
         """Return the models of specs that differ from this one's in name and pose alone."""
-        bodies = np.ndarray(len(specs), BODY, bytearray(self.body.tobytes() * len(specs)))
+        bodies = np.empty(len(specs), BODY)
+        bytes_of(bodies)[:] = bytes_of(self.body)
         numbers = chain.from_iterable([spec.init_pose for spec in specs])
         poses = np.fromiter(numbers, np.float64, 6 * len(specs)).reshape(-1, 6)
         twist = specs[0].init_vel if self.dynamic else NO_TWIST
