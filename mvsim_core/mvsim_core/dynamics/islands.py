@@ -258,10 +258,25 @@ def shared_islands(bodies: Rows, vehicles: Rows, taking: BoolArray) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def largest_of(values: FloatArray, islands: IntArray, island: int) -> float:
-    """Return the largest value of the vehicles of an island."""
-    largest = 0.0
-    for i in range(values.shape[0]):
-        if islands[i] == island:
-            largest = max(largest, values[i])
-    return largest
+def drop_settled(islands: IntArray, changes: FloatArray, least: float) -> bool:
+    """Take islands out in which no vehicle changes by `least`; return whether others are left.
+
+    Args:
+        islands: (vehicles,) as `shared_islands` returns them; -1 for those that are taken out.
+        changes: (vehicles,) of the last round.
+        least: In the same unit.
+    """
+    left = False
+    for i in range(islands.shape[0]):
+        island = islands[i]
+        if island < 0:
+            continue
+        largest = 0.0
+        for j in range(islands.shape[0]):
+            if islands[j] == island:
+                largest = max(largest, changes[j])
+        if largest < least:
+            islands[islands == island] = -1
+        else:
+            left = True
+    return left

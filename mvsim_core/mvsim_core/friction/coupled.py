@@ -33,7 +33,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.dynamics.islands import largest_of, shared_islands
+from mvsim_core.dynamics.islands import drop_settled, shared_islands
 from mvsim_core.friction.sharing import only_across, share_out
 from mvsim_core.friction.wheel_rows import (
     ACROSS,
@@ -162,20 +162,13 @@ def settle_islands(  # noqa: PLR0913 (arrays of a kernel)
     for i in range(vehicles.shape[0]):
         taking[i] = vehicles[i].body >= 0 and is_coupled(wheels, vehicles[i])
     islands = shared_islands(bodies, vehicles, taking)
-    for i in range(vehicles.shape[0]):
-        island = islands[i]
-        if island < 0:
-            continue
-        worst = largest_of(changes, islands, island)
-        for _ in range(SHARED_ROUNDS - 1):
-            if worst < SETTLED:
-                break
-            for j in range(i, vehicles.shape[0]):
-                if islands[j] == island:
-                    v = vehicles[j]
-                    changes[j] = couple_vehicle(bodies, wheels, v, rows, equations, False, dt)
-            worst = largest_of(changes, islands, island)
-        islands[islands == island] = -1
+    for _ in range(SHARED_ROUNDS - 1):
+        if not drop_settled(islands, changes, SETTLED):
+            break
+        for i in range(vehicles.shape[0]):
+            if islands[i] >= 0:
+                v = vehicles[i]
+                changes[i] = couple_vehicle(bodies, wheels, v, rows, equations, False, dt)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -26,7 +26,7 @@ import math
 import numpy as np
 from numba import njit
 
-from mvsim_core.dynamics.islands import add_force, largest_of, shared_islands, wrench_of
+from mvsim_core.dynamics.islands import add_force, drop_settled, shared_islands, wrench_of
 from mvsim_core.friction.contact import LOCKED
 from mvsim_core.friction.coupled import free_velocity
 from mvsim_core.state.arrays import FloatArray, Row, Rows
@@ -97,19 +97,12 @@ def settle_islands(
     for i in range(vehicles.shape[0]):
         taking[i] = vehicles[i].body >= 0 and wheels[vehicles[i].wheel0].held != 0
     islands = shared_islands(bodies, vehicles, taking)
-    for i in range(vehicles.shape[0]):
-        island = islands[i]
-        if island < 0:
-            continue
-        worst = largest_of(changes, islands, island)
-        for _ in range(SHARED_ROUNDS - 1):
-            if worst < SETTLED:
-                break
-            for j in range(i, vehicles.shape[0]):
-                if islands[j] == island:
-                    changes[j] = hold_vehicle(bodies, wheels, vehicles[j], False, dt)
-            worst = largest_of(changes, islands, island)
-        islands[islands == island] = -1
+    for _ in range(SHARED_ROUNDS - 1):
+        if not drop_settled(islands, changes, SETTLED):
+            break
+        for i in range(vehicles.shape[0]):
+            if islands[i] >= 0:
+                changes[i] = hold_vehicle(bodies, wheels, vehicles[i], False, dt)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
