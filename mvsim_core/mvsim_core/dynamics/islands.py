@@ -238,7 +238,7 @@ def shared_islands(bodies: Rows, vehicles: Rows, taking: BoolArray) -> IntArray:
     """Return the body that leads the island of each vehicle; -1: it is not led, and leads none.
 
     Forces at wheels of vehicles that are welded to each other are found vehicle by vehicle, and
-    again until they no longer change. Islands do so one by one: if each waited for all others, its
+    again until they no longer change. Each island ends for itself: if it waited for others, its
     numbers would depend on which vehicles go through a step together.
 
     Args:
