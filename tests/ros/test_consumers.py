@@ -32,6 +32,10 @@ FARTHEST = 20.0  # m, max_laser_range of params/slam.yaml
 KEY_WAY, KEY_TURN = 0.3, 0.3  # m, rad: minimum_travel_* there
 WRONG = np.array([0.15, -0.1, 0.1])  # m, m, rad: of the first guesses of matches
 UPDATE_WAY, UPDATE_TURN = 0.2, 0.2  # m, rad: update_min_* of amcl in params/nav2.yaml
+BEFORE = np.array([0.3, 0.3, 0.25])  # m, m, rad: spread of the first particles
+#: What it may become [m, m, rad]. Noise of motion and of ranges keep it at 0.18, 0.18 and 0.20;
+#: 72 tries on six drives had standard deviations of 0.007 about that.
+SPREAD = np.array([0.24, 0.24, 0.24])
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +119,7 @@ def test_amcl_converges_from_half_a_metre_and_twenty_degrees(
 ) -> None:
     (initial,), (grid,) = drive.recorder.all("/initialpose"), drive.recorder.all("/map")
     pose = planar(pose_matrix(initial.pose.pose)) + np.array([*off[:2], math.radians(off[2])])
-    localiser = Localiser(grid, pose, np.array([0.3, 0.3, 0.25]), seed=1)
+    localiser = Localiser(grid, pose, BEFORE, seed=1)
     scans = drive.messages("/scan")
     before = drive.odometry.at(scans[0][0])
     for stamp, scan in scans:
@@ -127,7 +131,7 @@ def test_amcl_converges_from_half_a_metre_and_twenty_degrees(
     error = between(drive.truth.at(last), localiser.pose)
     assert np.hypot(*error[:2]) < 0.15
     assert abs(error[2]) < 0.06
-    assert (localiser.spread < (0.2, 0.2, 0.25)).all()
+    assert (localiser.spread < SPREAD).all()
 
 
 def test_a_pose_estimate_of_rviz_moves_no_robot(drive: Drive) -> None:

@@ -53,6 +53,11 @@ class Backdrop:
         for number, spec in enumerate(specs):
             self.regions.extend(self._add_region(f"{ROOT}/regions/{number}", spec, origin))
 
+    @property
+    def regions_shown(self) -> bool:
+        """Whether there are regions and they are shown."""
+        return any(node.visible for node in self.regions)
+
     def show_regions(self, shown: bool) -> None:
         """Show or hide the regions."""
         for node in self.regions:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mvsim_core.viewer.fields import Field
 from mvsim_core.viewer.simulation import Simulation
 from mvsim_core.viewer.time_bar import TimeBar
 
@@ -27,14 +28,15 @@ class SimulationWidgets:
         self._text = gui.add_markdown("")
         self._buttons = gui.add_button_group("Simulation", (PAUSE, STEP, RESET))
         self._buttons.on_click(self._on_button)
-        factor = controls.factor
-        shown = 1.0 if factor is None else min(max(factor, SLOWEST), FASTEST)
-        self._speed = gui.add_slider("Speed", SLOWEST, FASTEST, 0.1, shown)
-        self._speed.on_update(self._on_speed)
-        self._most = gui.add_checkbox(
-            "As fast as possible", factor is None, hint="Pay no heed to the wall clock"
+        self._chosen = 1.0
+        speed = gui.add_slider("Speed", SLOWEST, FASTEST, 0.1, self._speed())
+        most = gui.add_checkbox(
+            "As fast as possible", controls.factor is None, hint="Pay no heed to the wall clock"
         )
-        self._most.on_update(self._on_speed)
+        self._fields = (
+            Field(viewer, speed, self._speed, lambda speed: controls.set_factor(speed)),
+            Field(viewer, most, lambda: controls.factor is None, self._set_most),
+        )
         self._seed = gui.add_number("Seed", viewer.world.seed, min=0, max=LARGEST_SEED, step=1)
         restart = gui.add_button("Restart with this seed")
         restart.on_click(self._on_restart)
@@ -63,10 +65,20 @@ class SimulationWidgets:
         options = (RUN if controls.paused else PAUSE, STEP, RESET)
         if tuple(self._buttons.options) != options:
             self._buttons.options = options
-        if self._most.value != (controls.factor is None):
-            self._most.value = controls.factor is None
+        for field in self._fields:
+            field.update()
 
-    def _on_button(self, event: Any) -> None:
+    def _speed(self) -> float:
+        """Return the speed on the slider, which stays while it is as fast as possible."""
+        factor = self._controls.factor
+        if factor is not None:
+            self._chosen = min(max(factor, SLOWEST), FASTEST)
+        return self._chosen
+
+    def _set_most(self, most: bool) -> None:
+        self._controls.set_factor(None if most else self._speed())
+
+    async def _on_button(self, event: Any) -> None:
         button, controls, viewer = event.target.value, self._controls, self._viewer
         work = {
             PAUSE: lambda: controls.pause(True),
@@ -79,15 +91,7 @@ class SimulationWidgets:
     def _toggle(self) -> None:
         self._controls.pause(not self._controls.paused)
 
-    def _on_speed(self, event: Any) -> None:
-        if event.client is None:  # set by `update`
-            return
-        if event.target is self._speed and self._most.value:
-            self._most.value = False
-        factor = None if self._most.value else float(self._speed.value)
-        self._viewer.submit(lambda: self._controls.set_factor(factor), event.client)
-
-    def _on_restart(self, event: Any) -> None:
+    async def _on_restart(self, event: Any) -> None:
         seed = int(self._seed.value)
         viewer = self._viewer
         viewer.submit(lambda: self._controls.reset(viewer, seed), event.client)
@@ -104,11 +108,12 @@ class TimeBarWidgets:
         self._play = gui.add_button_group("Recording", (PAUSE, "Start"))
         self._play.on_click(self._on_button)
         length = max(bar.duration, 1e-3)
-        self._slider = gui.add_slider("Time s", 0.0, length, min(0.01, length), bar.time)
-        self._slider.on_update(self._on_slider)
-        shown = min(max(bar.speed, SLOWEST), FASTEST)
-        self._speed = gui.add_slider("Speed", SLOWEST, FASTEST, 0.1, shown)
-        self._speed.on_update(self._on_speed)
+        time = gui.add_slider("Time s", 0.0, length, min(0.01, length), bar.time)
+        speed = gui.add_slider("Speed", SLOWEST, FASTEST, 0.1, self._speed())
+        self._fields = (
+            Field(viewer, time, lambda: bar.time, bar.seek),
+            Field(viewer, speed, self._speed, lambda speed: setattr(bar, "speed", speed)),
+        )
         command = gui.add_command("Pause or play", hotkey="space")
         command.on_trigger(
             lambda event: viewer.submit(
@@ -130,12 +135,16 @@ class TimeBarWidgets:
         text = f"**{bar.time:.2f} s** of {bar.duration:.2f} s · {state}"
         if self._text.content != text:
             self._text.content = text
-            self._slider.value = bar.time
+        for field in self._fields:
+            field.update()
         options = (PAUSE if bar.playing else "Play", "Start")
         if tuple(self._play.options) != options:
             self._play.options = options
 
-    def _on_button(self, event: Any) -> None:
+    def _speed(self) -> float:
+        return min(max(self._bar.speed, SLOWEST), FASTEST)
+
+    async def _on_button(self, event: Any) -> None:
         button, bar = event.target.value, self._bar
         work = {
             PAUSE: lambda: bar.play(False),
@@ -143,13 +152,3 @@ class TimeBarWidgets:
             "Start": lambda: bar.seek(0.0),
         }[button]
         self._viewer.submit(work, event.client)
-
-    def _on_slider(self, event: Any) -> None:
-        if event.client is not None:
-            time = float(event.target.value)
-            self._viewer.submit(lambda: self._bar.seek(time), event.client)
-
-    def _on_speed(self, event: Any) -> None:
-        if event.client is not None:
-            speed = float(event.target.value)
-            self._viewer.submit(lambda: setattr(self._bar, "speed", speed), event.client)

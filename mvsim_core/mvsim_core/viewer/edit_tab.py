@@ -104,7 +104,7 @@ class EditTab:
         world, name = self._viewer.world, self._viewer.stage.selected
         return world.vehicles.get(name) or world.blocks.get(name)
 
-    def _on_set(self, event: Any) -> None:
+    async def _on_set(self, event: Any) -> None:
         x, y, degrees = (float(number.value) for number in self._numbers)
         self._viewer.submit(lambda: self._teleport(x, y, math.radians(degrees)), event.client)
 
@@ -144,7 +144,7 @@ class EditTab:
         """End a drag, whose browser may be gone."""
         self._dragging = False
 
-    def _on_drag(self, event: Any) -> None:
+    async def _on_drag(self, event: Any) -> None:
         gizmo, phase = event.target, event.phase
         x, y = (gizmo.position + self._viewer.stage.nodes.origin)[:2].tolist()
         w, _, _, z = gizmo.wxyz.tolist()
@@ -158,7 +158,7 @@ class EditTab:
         self._viewer.submit(move, event.client)
 
     # ------------------------------------------------------------ vehicles come and go
-    def _on_add(self, event: Any) -> None:
+    async def _on_add(self, event: Any) -> None:
         client = event.client
         text = self._sources.get(self._class.value)
         name = str(self._name.value).strip() or None

@@ -11,6 +11,7 @@ from mvsim_core.viewer.control_widgets import SimulationWidgets, TimeBarWidgets
 from mvsim_core.viewer.drive_page import JOYSTICK, MARK, page, stick_of
 from mvsim_core.viewer.driving import Driving
 from mvsim_core.viewer.edit_tab import EditTab
+from mvsim_core.viewer.fields import Field
 from mvsim_core.viewer.simulation import Simulation
 from mvsim_core.viewer.vehicle_tab import VehicleTab
 from mvsim_core.viewer.view_tab import ViewTab
@@ -29,6 +30,9 @@ MOST_BLOCKS = 100
 class Panel:
     """All widgets. Their callbacks run in threads of the server and only submit work.
 
+    Those that read the value of a widget are coroutines: viser calls them at once and in order,
+    others from several threads, when the value may be another one.
+
     Attributes:
         driving: Drives the selected vehicle.
     """
@@ -41,9 +45,10 @@ class Panel:
         gui = viewer.server.gui
         simulated = isinstance(viewer.controls, Simulation)
         self.controls: Any = (SimulationWidgets if simulated else TimeBarWidgets)(viewer)
-        self._selection = gui.add_dropdown("Selected", [NONE])
-        self._selection.on_update(self._on_selection)
         self._names: list[str] = []
+        self._selection = Field(
+            viewer, gui.add_dropdown("Selected", [NONE]), self._selected, self._select
+        )
         tabs = gui.add_tab_group()
         with tabs.add_tab("View"):
             self.view = ViewTab(viewer)
@@ -78,9 +83,6 @@ class Panel:
     def selection_changed(self) -> None:
         """Show another selected entity."""
         self._list_entities()
-        selected = self._viewer.stage.selected
-        if selected in self._names and self._selection.value != selected:
-            self._selection.value = selected
         self.vehicle.selection_changed()
         self.view.selection_changed()
         if self.edit is not None:
@@ -96,14 +98,17 @@ class Panel:
             names.append(selected)
         if names != self._names:
             self._names = names
-            self._selection.options = names or [NONE]
-            if selected:
-                self._selection.value = selected
+            self._selection.widget.options = names or [NONE]
+            self._selection.show()
+        self._selection.update()
 
-    def _on_selection(self, event: Any) -> None:
-        name = event.target.value
-        if event.client is not None and name != NONE:
-            self._viewer.submit(lambda: self._viewer.stage.select(name), event.client)
+    def _selected(self) -> str:
+        """Return what the list of entities shows; the first one, if none is selected."""
+        return self._viewer.stage.selected or (self._names or [NONE])[0]
+
+    def _select(self, name: str) -> None:
+        if name != NONE:
+            self._viewer.stage.select(name)
 
     # ------------------------------------------------------------ driving
     def _add_driving(self) -> None:
@@ -122,10 +127,10 @@ class Panel:
             slider.on_update(lambda e, field=field: setattr(driving, field, e.target.value))
         gui.add_markdown("A gamepad drives with its left stick, or turns with its right one.")
 
-    def _on_keys(self, event: Any) -> None:
+    async def _on_keys(self, event: Any) -> None:
         self._page.content = page(keys=event.target.value)
 
-    def _on_stick(self, event: Any) -> None:
+    async def _on_stick(self, event: Any) -> None:
         stick = stick_of(event.target.value)
         if stick is not None:
             self._viewer.submit(lambda: self.driving.steer(stick), event.client)

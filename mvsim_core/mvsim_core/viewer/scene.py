@@ -99,6 +99,10 @@ class SceneNodes:
         for node in self._fixed.get(label, ([], []))[1]:
             node.visible = shown
 
+    def shows(self, label: str) -> bool:
+        """Return whether parts of a kind are shown."""
+        return label not in self._hidden
+
     @property
     def labels(self) -> list[str]:
         """The kinds of parts that there are."""

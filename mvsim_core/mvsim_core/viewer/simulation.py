@@ -61,7 +61,13 @@ class Simulation:
         self._owed += steps
 
     def set_factor(self, factor: float | None) -> None:
-        """Set the simulated seconds per second; None: as fast as possible."""
+        """Set the simulated seconds per second; None: as fast as possible.
+
+        Raises:
+            ValueError: It is not positive.
+        """
+        if factor is not None and not factor > 0.0:
+            raise ValueError(f"the speed must be positive, got {factor:g}")
         self._factor = factor
 
     def reset(self, viewer: Viewer, seed: int | None = None) -> None:

@@ -81,7 +81,10 @@ class VehicleTab:
         vehicle = world.vehicles.get(self._viewer.stage.selected)
         if vehicle is None:
             return
-        legend, values = curves_of(vehicle)[self._quantity.value]
+        curve = curves_of(vehicle).get(self._quantity.value)
+        if curve is None:
+            return
+        legend, values = curve
         if (vehicle.name, *legend) != self._legend:
             self._legend = (vehicle.name, *legend)
             self._samples.clear()

@@ -115,6 +115,7 @@ class Page:
         box = self.page.locator(f"[id='{label_of.get_attribute('for')}']")
         before = box.is_checked()
         self._click_until(label_of, lambda: box.is_checked() != before)
+        self.page.wait_for_timeout(THROTTLE)
 
     def _click(self, target: Any) -> None:
         """Click on what no longer moves, as it does while parts of the panel above it grow."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import sys
 import threading
@@ -183,7 +184,7 @@ def test_dragging(viewer: Viewer) -> None:
     def drag(phase: str, x: float, yaw: float) -> None:
         gizmo.position = (x, 1.0, 0.0)
         gizmo.wxyz = (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
-        edit._on_drag(SimpleNamespace(target=gizmo, phase=phase, client=None))
+        asyncio.run(edit._on_drag(SimpleNamespace(target=gizmo, phase=phase, client=None)))
         viewer.serve()
 
     for phase, x, yaw in (("start", 0.2, 0.0), ("update", 0.8, 0.0), ("update", 1.5, 2.0)):
