@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import threading
@@ -17,6 +18,7 @@ import pytest
 from mvsim_core import World, load_world
 from mvsim_core.viewer import Simulation, TimeBar, Viewer
 
+LOG = logging.getLogger("browser")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 #: Software rendering: test machines have no GPU.
 OPTIONS = (
@@ -96,6 +98,7 @@ class Page:
         self.page.set_default_timeout(1000.0 * PATIENCE)
         self.faults: list[str] = []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda line: LOG.warning(line.text))  # shown if the test fails
         self.page.goto(url)
         self.page.wait_for_selector("text=Selected")
         self.wait_until_drawn()  # the panel is laid out once more with its first frame
