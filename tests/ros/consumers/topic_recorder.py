@@ -71,6 +71,14 @@ class TopicRecorder(Observer):
                     tree.add(message, static=static)
         return found
 
+    def last_transforms(self) -> int:
+        """Return up to when [ns] the transforms have come that move something.
+
+        They may come later than a clock of the same time: what a full queue has dropped is sent
+        again, and those of one topic stay in order.
+        """
+        return min((tree.last for tree in self.trees().values() if tree.last), default=2**63)
+
     def mentions(self) -> dict[str, list[Mention]]:
         """Return the frames in the messages of each topic, except transforms."""
         return {
@@ -117,6 +125,7 @@ def recorded_from_start(
         assert client.state(SimulationState.STATE_PLAYING).result == 1
         end = begin + round(seconds * SECOND)
         eventually(lambda: nanoseconds(observer.all("/clock")[-1].clock) > end, "simulated time")
+        eventually(lambda: observer.last_transforms() >= end, "transforms up to then")
         yield observer, begin
         assert "Traceback" not in process.output
     finally:

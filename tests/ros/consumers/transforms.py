@@ -41,6 +41,11 @@ class Transforms:
         """All frames that are in another one."""
         return set(self._parents)
 
+    @property
+    def last(self) -> int:
+        """The time [ns] up to which all frames that move are known; 0: none of them is."""
+        return min((self._times(frame)[-1] for frame in self._moving), default=0)
+
     def span(self, frame: str, of: str) -> tuple[int, int]:
         """Return the times [ns] between which the pose of a frame in another one is known."""
         first, last = 0, 2**63
