@@ -29,6 +29,10 @@ RAW = """
   <init_pose>-4 0 0</init_pose></vehicle>"""
 
 
+#: What a node says on a machine that stands still for a while.
+LATE = "too slow"
+
+
 def three_robots(folder: Path) -> Path:
     """Write a world with a differential robot, a car, and one that takes torques alone."""
     path = two_robots(folder, [])
@@ -106,8 +110,8 @@ def test_commands_that_cannot_be_followed_are_logged_once(
     with observer.repeat(topic, message):
         eventually(lambda: text in running.output, "a warning")
         time.sleep(1.2)  # more commands, and longer than warnings are throttled elsewhere
-    (line,) = warnings_in(running)[len(before) :]
-    assert text in line
+    new = warnings_in(running)[len(before) :]
+    assert [text in line for line in new if LATE not in line] == [True]
 
 
 def test_a_new_vehicle_of_the_same_name_logs_again(
