@@ -57,8 +57,9 @@ class Field:
             return
         asked = event.target.value
         if isinstance(asked, float) and not math.isfinite(asked):  # no slider sends that
-            return
-        self._viewer.submit(lambda: self._take(asked), event.client)
+            self._viewer.submit(self.show)
+        else:
+            self._viewer.submit(lambda: self._take(asked), event.client)
 
     def _take(self, asked: Any) -> None:
         try:

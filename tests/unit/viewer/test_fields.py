@@ -152,11 +152,14 @@ def test_what_is_refused_is_set_back(
 def test_numbers_that_no_slider_sends_stop_nothing(
     viewer: Viewer, browser: Browser, value: float
 ) -> None:
-    for label in ("Speed", "Arrows m/N", "Time s"):
-        for widget in [w for w in browser.widgets if getattr(w, "label", None) == label]:
-            browser.change(widget, value)
+    labels = "Speed", "Arrows m/N", "Time s"
+    sliders = [w for w in browser.widgets if getattr(w, "label", None) in labels]
+    for widget in sliders:
+        browser.change(widget, value)
     viewer.serve()
     viewer.update()
+    viewer.panel.update(everything=True)
+    assert all(math.isfinite(widget.value) for widget in sliders)
     if isinstance(viewer.controls, Simulation):
         viewer.run(0.05)
         assert viewer.controls.factor == 1.0
