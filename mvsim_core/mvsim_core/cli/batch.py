@@ -22,66 +22,74 @@ T = TypeVar("T")
 FUNCTION = "file.py:function"
 
 
+#: The options of `batch`.
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="File of the table: .parquet, .csv or .json.")
+]
+Seeds = Annotated[
+    str,
+    typer.Option(metavar="A:B", help="Random seeds: 0:1000 (without 1000), 0:100:10 or 1,2,5."),
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=V1,V2",
+        help="Values of a variable of the world file; may be repeated for combinations.",
+        show_default=False,
+    ),
+]
+Time = Annotated[float, typer.Option(help="Simulated time of each run [s].", min=0.0)]
+Setup = Annotated[
+    str | None,
+    typer.Option(metavar=FUNCTION, help="Called with the world before the first step."),
+]
+Drive = Annotated[
+    str | None,
+    typer.Option(
+        metavar=FUNCTION,
+        help="Called with the world before each step; it returns True to end the run.",
+    ),
+]
+Measure = Annotated[
+    str | None,
+    typer.Option(
+        metavar=FUNCTION,
+        help="Called with the world at the end; it returns a dict of more columns.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(metavar="PATTERNS", help="Measured columns to keep, such as 'time,*.distance'."),
+]
+Workers = Annotated[
+    int | None, typer.Option(help="Processes; default: one for each core.", min=1, max=1024)
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        help="Most wall time of a run, without loading, else it has failed [s].", min=0.001
+    ),
+]
+WithRay = Annotated[
+    bool, typer.Option("--ray", help="Let Ray run them: pip install ray (docs/batches.md).")
+]
+
+
 def batch(  # noqa: PLR0913 (one argument for each option)
     world: World,
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="File of the table: .parquet, .csv or .json."),
-    ],
-    seeds: Annotated[
-        str,
-        typer.Option(
-            metavar="A:B", help="Random seeds: 0:1000 (without 1000), 0:100:10 or 1,2,5."
-        ),
-    ] = "0",
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=V1,V2",
-            help="Values of a variable of the world file; may be repeated for combinations.",
-            show_default=False,
-        ),
-    ] = None,
-    time: Annotated[float, typer.Option(help="Simulated time of each run [s].", min=0.0)] = 10.0,
+    output: Output,
+    seeds: Seeds = "0",
+    values: Values = None,
+    time: Time = 10.0,
     twist: Twist = None,
-    setup: Annotated[
-        str | None,
-        typer.Option(metavar=FUNCTION, help="Called with the world before the first step."),
-    ] = None,
-    drive: Annotated[
-        str | None,
-        typer.Option(
-            metavar=FUNCTION,
-            help="Called with the world before each step; it returns True to end the run.",
-        ),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            metavar=FUNCTION,
-            help="Called with the world at the end; it returns a dict of more columns.",
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATTERNS", help="Measured columns to keep, such as 'time,*.distance'."
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes; default: one for each core.", min=1, max=1024),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            help="Most wall time of a run, without loading, else it has failed [s].", min=0.001
-        ),
-    ] = None,
-    ray: Annotated[
-        bool, typer.Option("--ray", help="Let Ray run them: pip install ray (docs/batches.md).")
-    ] = False,
+    setup: Setup = None,
+    drive: Drive = None,
+    measure: Measure = None,
+    columns: Columns = None,
+    workers: Workers = None,
+    timeout: Timeout = None,
+    ray: WithRay = False,
 ) -> None:
     """Simulate a world with many seeds and values of its variables, and write a table.
 
