@@ -27,8 +27,6 @@ WHEELBASE, TRACK = 0.8, 0.6  # m, of the car
 RAW = """
 <vehicle name="raw"><dynamics class="differential"><controller class="raw"/></dynamics>
   <init_pose>-4 0 0</init_pose></vehicle>"""
-
-
 #: What a node says on a machine that stands still for a while.
 LATE = "too slow"
 

@@ -34,7 +34,7 @@ class SimulationWidgets:
             "As fast as possible", controls.factor is None, hint="Pay no heed to the wall clock"
         )
         self._fields = (
-            Field(viewer, speed, self._speed, lambda speed: controls.set_factor(speed)),
+            Field(viewer, speed, self._speed, controls.set_factor),
             Field(viewer, most, lambda: controls.factor is None, self._set_most),
         )
         self._seed = gui.add_number("Seed", viewer.world.seed, min=0, max=LARGEST_SEED, step=1)

@@ -36,6 +36,7 @@ class Field:
         """Take the requests of browsers."""
         self.widget = widget
         self._viewer = viewer
+        self._stage = viewer.stage
         self._value = value
         self._change = change
         self._shown: Any = value()
@@ -57,11 +58,17 @@ class Field:
             return
         asked = event.target.value
         if isinstance(asked, float) and not math.isfinite(asked):  # no slider sends that
-            self._viewer.submit(self.show)
+            self._viewer.submit(self._set_back)
         else:
             self._viewer.submit(lambda: self._take(asked), event.client)
 
+    def _set_back(self) -> None:
+        if self._viewer.shows(self._stage):
+            self.show()
+
     def _take(self, asked: Any) -> None:
+        if not self._viewer.shows(self._stage):  # asked for in a world that is gone
+            return
         try:
             self._change(asked)
         finally:

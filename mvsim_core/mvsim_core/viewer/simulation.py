@@ -30,8 +30,12 @@ class Simulation:
     """
 
     def __init__(self, factor: float | None = 1.0, *, paused: bool = False) -> None:
-        """Hold the settings."""
-        self._factor = factor
+        """Hold the settings.
+
+        Raises:
+            ValueError: The factor is not positive.
+        """
+        self._factor = _positive(factor)
         self._paused = paused
         self.rate = 0.0
         self._owed = 0
@@ -66,9 +70,7 @@ class Simulation:
         Raises:
             ValueError: It is not positive.
         """
-        if factor is not None and not factor > 0.0:
-            raise ValueError(f"the speed must be positive, got {factor:g}")
-        self._factor = factor
+        self._factor = _positive(factor)
 
     def reset(self, viewer: Viewer, seed: int | None = None) -> None:
         """Return to the start, with another seed if one is given."""
@@ -129,3 +131,9 @@ class Simulation:
             if time >= begin:
                 self.rate = (time - begin) / (now - before)
             self._measured = (now, time)
+
+
+def _positive(factor: float | None) -> float | None:
+    if factor is not None and not factor > 0.0:
+        raise ValueError(f"the speed must be positive, got {factor:g}")
+    return factor

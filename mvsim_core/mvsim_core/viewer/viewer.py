@@ -226,6 +226,10 @@ class Viewer:
             self.stage.remove()
             self.server.gui.reset()
 
+    def shows(self, stage: Stage) -> bool:
+        """Return whether a stage is the one that is shown, and not of a world that is gone."""
+        return not self._blank and self.stage is stage
+
     def set_world(self, world: World) -> None:
         """Show another world; that before may be gone already."""
         self.blank()

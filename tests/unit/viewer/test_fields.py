@@ -169,9 +169,39 @@ def test_numbers_that_no_slider_sends_stop_nothing(
 
 
 def test_a_curve_that_is_not_offered_is_not_drawn(viewer: Viewer, browser: Browser) -> None:
-    browser.change(browser.widget("Curve"), "of another page")
+    for name, legend in (("of another page", None), ("Yaw rad", ["yaw"])):
+        browser.change(browser.widget("Curve"), name)
+        browser.threads.run()
+        for _ in range(3):
+            viewer.world.run(0.1)
+            viewer.serve()
+            viewer.panel.update(everything=True)
+        plot = viewer.panel.vehicle._plot
+        assert (None if plot is None else [s["label"] for s in plot.series[1:]]) == legend
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_changes_of_a_world_that_is_gone_are_not_those_of_the_next(
+    viewer: Viewer, browser: Browser, between: bool
+) -> None:
+    """Neither if they are served while there is no world, nor when there is another one."""
+    for widget in browser.widgets:
+        if (value := another(widget)) is not None and widget.label != "As fast as possible":
+            browser.change(widget, value)
+    if between:
+        viewer.blank()
+        viewer.serve()
+    viewer.set_world(load_world(text=SMALL))
+    shown = [(w.label, w.value) for w in browser.widgets if another(w) is not None]
+    browser.threads.run()
+    viewer.serve()
     viewer.update()
-    viewer.panel.update(everything=True)
+    layers = viewer.stage.overlays, viewer.stage.sensors.shown
+    assert layers[0]["Names"].shown
+    assert not layers[1]["Lidar rays"]
+    now = dict((w.label, w.value) for w in browser.widgets if another(w) is not None)
+    of_all = {"Selected", "Speed", "Follow the selected", "Time s"}  # not of the world
+    assert now.items() >= {(k, v) for k, v in shown if k not in of_all}
 
 
 def test_speed_stays_on_its_slider_while_it_is_as_fast_as_possible() -> None:
